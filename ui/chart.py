@@ -1,4 +1,4 @@
-"""Draws charts on a page, and builds the chart of shares that several pages have."""
+"""Shows charts on a page, and builds the chart of shares that several pages use."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _MARGIN = 70  # pixels outside the rows that the chart's height includes
 
 def show_chart(altair_chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> None:
     """Show a chart. In every theme, its labels have the text colour of the page (ui/assets/shell.css)."""
-    # Streamlit's theme moves the first and the last axis label away from their values; labelFlush=False
-    # keeps them there.
+    # Streamlit's theme moves the first and the last axis label away from their values. labelFlush=False
+    # prevents this.
     altair_chart = (
         altair_chart.configure_axis(labelFlush=False, labelFontSize=_FONT_SIZE, titleFontSize=_FONT_SIZE)
         .configure_header(labelFontSize=_FONT_SIZE)  # the names above the parts of a chart

@@ -73,8 +73,8 @@ def current_person() -> Person:
     """Return the person at the browser. If nobody is signed in, redirect to the sign-in page and stop."""
     person = find_current_person()
     if person is None:
-        # Streamlit may carry out a click on "Sign out" as a run of the page's fragment alone: it does so if a
-        # form reports something at the same moment.
+        # After a click on "Sign out", Streamlit may run only the fragment of the page: this happens if a form
+        # reports something at the same moment.
         redirect_to_sign_in()
         st.stop()
     return person
@@ -83,9 +83,9 @@ def current_person() -> Person:
 def require_page(action: Action | None = None) -> Person:
     """Return the person at the browser; stop the page if they may not open it.
 
-    Every page calls this first. The navigation lists only the pages that the person's roles permit. This
-    check also covers roles that were removed since, and pages that are run in another way. The message does
-    not reveal that the page exists.
+    Every page calls this first. The navigation lists only the pages that the person's roles permit, but a
+    role may have been removed since, and a page may be run without the navigation. The message does not
+    reveal that the page exists.
 
     Args:
         action: the permission that the page requires; None if a sign-in is enough.

@@ -25,12 +25,12 @@ def responsive_columns(
 
 
 def grid_columns(count: int, *, name: str) -> list[DeltaGenerator]:
-    """Return columns of equal width. A window below 1,300 pixels has two of them in a row."""
+    """Return columns of equal width. In a window narrower than 1,300 pixels, a row has two columns."""
     return st.container(key=f"overread-grid-{name}").columns(count)
 
 
 def show_metrics(*metrics: tuple[str, str, str]) -> None:
-    """Show metrics, given as (label, value, help), in a row that wraps. Each is as wide as its text."""
+    """Show metrics, given as (label, value, help), in a row that wraps. A metric is as wide as its text."""
     with st.container(horizontal=True, gap="large"):
         for label, value, help_text in metrics:
             st.metric(label, value, help=help_text, width="content")

@@ -34,10 +34,10 @@ class _Refusal(Protocol):
 def show_refusals(refusals: Sequence[_Refusal], *, total: int, item: str = "") -> None:
     """Show one line for each reason, with its first records.
 
-    It is text, because the cells of a table would truncate reasons.
+    The lines are text, because the cells of a table would truncate reasons.
 
     Args:
-        refusals: the first refusals; no more than :data:`MAX_REFUSALS_SHOWN` of them are drawn.
+        refusals: the first refusals; no more than :data:`MAX_REFUSALS_SHOWN` of them are shown.
         total: the number of all refusals.
         item: what a record is, such as "line", if its name does not say so.
     """
@@ -49,16 +49,16 @@ def show_refusals(refusals: Sequence[_Refusal], *, total: int, item: str = "") -
     is_long = len(records_by_reason) > _MAX_UNSCROLLED
     with st.container(border=True, gap="small", height=400 if is_long else "content"):
         for (field, reason), records in records_by_reason.items():
-            names = _name_records(records, item)
+            names = _format_record_names(records, item)
             location = f"**{escape_markdown(names)}**" + (f" ({escape_markdown(field)})" if field else "")
             st.markdown(f"{location}: {escape_markdown(reason)}" if names else escape_markdown(reason))
         if len(refusals) > MAX_REFUSALS_SHOWN or len(refusals) < total:
             st.caption(f"Showing the first {min(len(refusals), MAX_REFUSALS_SHOWN):,} of {total:,}.")
 
 
-def _name_records(records: list[str], item: str) -> str:
+def _format_record_names(records: list[str], item: str) -> str:
     names = ", ".join(records[:_MAX_RECORDS_NAMED])
     if item:
         names = f"{item.capitalize()}{'s' if len(records) > 1 else ''} {names}"
-    more = len(records) - _MAX_RECORDS_NAMED
-    return f"{names} and {more:,} more" if more > 0 else names
+    omitted_count = len(records) - _MAX_RECORDS_NAMED
+    return f"{names} and {omitted_count:,} more" if omitted_count > 0 else names

@@ -64,8 +64,8 @@ def _read_asset(name: str) -> str:
 def _show_account(person: Person) -> None:
     with st.container(key="overread-who"):
         st.markdown(f"**{escape_markdown(person.display_name)}**")
-        demo = " · demo" if person.demo else ""
-        st.caption(escape_markdown(", ".join(sorted(person.roles)) + demo))
+        demo_note = " · demo" if person.demo else ""
+        st.caption(escape_markdown(", ".join(sorted(person.roles)) + demo_note))
         st.button(
             "Sign out",
             key="sign-out",
@@ -95,7 +95,7 @@ def _sign_out() -> None:
         with unit_of_work() as db:
             accounts.sign_out(db, token=token, now=clock())
     # The next run finds nobody signed in and redirects to the sign-in page. Another redirect here would make
-    # the browser cancel that one.
+    # the browser cancel that redirect.
 
 
 def _make_unavailable_page(page: Page, error: NotNow) -> StreamlitPage:

@@ -57,9 +57,9 @@ def set_last_action(action: str, acted_at: datetime) -> None:
 
 
 def get_selection(name: str) -> object | None:
-    """Return what was chosen on one page for others, such as a batch or a dataset; None if nothing was.
+    """Return what was chosen on a page for other pages, such as a batch; None if nothing was chosen.
 
-    A reload deletes it, so it must never be a judgement.
+    A reload deletes the selection, so it must never be a judgement.
     """
     return st.session_state.get(f"{_SELECTION_PREFIX}-{name}")
 

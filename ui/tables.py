@@ -1,4 +1,4 @@
-"""Draws plain tables."""
+"""Shows plain tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_UNSCROLLED_ROWS = 20
 #: The heading of a column that is shown only if a row has a note.
 _NOTE = "Note"
 _ROW_HEIGHT = 35  # pixels, in Streamlit
-#: The maximum number of columns without pinning the first one: as many fit into a narrow window.
+#: This many columns fit into a narrow window. A table with more columns pins the first one.
 _MAX_COLUMNS_UNPINNED = 6
 #: The maximum number of rows whose numbers this module formats.
 _MAX_STYLED_ROWS = 1_000
@@ -33,7 +33,7 @@ def show_table(
     """Show a plain table. The columns are the keys of the rows; integers have thousands separators.
 
     If there are many columns, the first one stays in place while a narrow window scrolls the others;
-    Streamlit draws it paler. The column "Note" is omitted if there are no notes.
+    Streamlit shows it paler. The column "Note" is omitted if there are no notes.
 
     Args:
         rows: the cells of each row, by the heading of the column.
@@ -71,15 +71,15 @@ def show_table(
     )
 
 
-def _choose_height(rows: int, visible_rows: int | None) -> Literal["content", "auto"] | int:
+def _choose_height(row_count: int, visible_rows: int | None) -> Literal["content", "auto"] | int:
     if visible_rows is None:
-        return "content" if rows <= _MAX_UNSCROLLED_ROWS else "auto"
+        return "content" if row_count <= _MAX_UNSCROLLED_ROWS else "auto"
     # Half of another row shows that the table continues.
-    return "content" if rows <= visible_rows + 1 else round((visible_rows + 1.5) * _ROW_HEIGHT)
+    return "content" if row_count <= visible_rows + 1 else round((visible_rows + 1.5) * _ROW_HEIGHT)
 
 
 def _is_formatted_here(value: object) -> bool:
-    """Whether this module formats the value; Streamlit draws all others (a time, a tick, a list)."""
+    """Whether this module formats the value; Streamlit formats all others (a time, a tick, a list)."""
     return value is None or (isinstance(value, str | int | float) and not isinstance(value, bool))
 
 

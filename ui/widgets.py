@@ -95,7 +95,7 @@ def _create_success_notice(message: str | None, *, key: str, started_at: datetim
 def show_notice(key: str = "page") -> None:
     """Show the outcome of the last action if its notice has this key.
 
-    If repeating a failed action may help, draw a button for it.
+    If repeating a failed action may help, show a button for it.
     """
     notice = state.get_notice()
     if notice is None or notice.key != key:
@@ -111,7 +111,7 @@ def show_notice(key: str = "page") -> None:
 
 
 def page_fragment(draw: Callable[P, None]) -> Callable[P, None]:
-    """Decorate a function that draws a page, or its interactive part, so that it runs as one fragment.
+    """Decorate a function that shows a page, or its interactive part, so that it runs as one fragment.
 
     In one fragment, a click cannot be handled before the previous save is complete. If the database is
     unavailable, the page shows this and stops. Entered text stays in the widgets, and a failed action can be
@@ -167,13 +167,13 @@ def show_statistic(
 ) -> None:
     """Show a number with its ``n`` and its 95 % interval, whose limits are shares from 0 to 1."""
     st.metric(label, value)
-    basis = []
+    details = []
     if n is not None:
-        basis.append(f"n = {n:,}")
+        details.append(f"n = {n:,}")
     if interval is not None:
-        basis.append(f"95 % interval {interval[0]:.0%} to {interval[1]:.0%}")
-    if basis:
-        st.caption(" · ".join(basis))
+        details.append(f"95 % interval {interval[0]:.0%} to {interval[1]:.0%}")
+    if details:
+        st.caption(" · ".join(details))
 
 
 def format_relative_time(moment: datetime | None, *, now: datetime) -> str:

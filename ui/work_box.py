@@ -44,8 +44,8 @@ def show_work_box(
             st.caption(escape_markdown(" · ".join(details)))
         with button_column:
             if has_work:
-                label = "Continue" if is_begun else "Start"
-                if st.button(label, key=key, type="primary", width="stretch"):
+                button_label = "Continue" if is_begun else "Start"
+                if st.button(button_label, key=key, type="primary", width="stretch"):
                     go_to(page, **query)
             else:
                 st.caption("Closed" if is_closed else "Done")

@@ -14,7 +14,7 @@ from ui.background_jobs import job_control
 from ui.context import current_workspace
 
 _LOG = logging.getLogger(__name__)
-#: All checkpoints share it, so that only one is taken at a time.
+#: The subject of every checkpoint job. They share it, so that only one job runs at a time.
 _SUBJECT = "any"
 
 
@@ -26,15 +26,15 @@ class CheckpointRequest:
 
 
 def start_checkpoint(person: Person, *, after: str) -> None:
-    """Start taking a checkpoint. Does nothing if one is being taken. A failure is logged."""
+    """Start taking a checkpoint. If one is being taken, do nothing. A failure is logged."""
     try:
         job_control.start_job(CHECKPOINT, CheckpointRequest(after=after), by=person, subject=_SUBJECT)
-    except DomainError as error:  # the action itself is saved
+    except DomainError as error:  # the action before the checkpoint is saved
         _LOG.warning("no checkpoint of the audit trail after %s: %s", after, error)
 
 
 def take_checkpoint_after_job(job: JobRun[Any], *, after: str) -> None:
-    """Take a checkpoint. A failure is logged; the nightly checkpoint reports it again."""
+    """Take a checkpoint. A failure is only logged, because a checkpoint is taken every night anyway."""
     workspace = current_workspace()
     try:
         take_checkpoint(

@@ -20,7 +20,7 @@ def show_job_progress(job: Job | None) -> bool:
     """Show the progress of a job if the job is active.
 
     Returns:
-        Whether the job is active. If not, the caller draws the button that starts a job.
+        Whether the job is active. If not, the caller shows the button that starts a job.
     """
     if job is None or not job.is_active:
         return False
@@ -42,8 +42,8 @@ def show_job_outcome(job: Job | None) -> None:
     ended_column.caption(f"Finished at {format_clock_time(job.finished_at)}")
     notice_key = f"job-{job.number}"
     if job.status is JobStatus.INTERRUPTED:
-        _button(retry_column, "Run again", job_control.restart_job, job, notice_key)
-    _button(dismiss_column, "Dismiss", job_control.dismiss_job, job, notice_key)
+        _show_button(retry_column, "Run again", job_control.restart_job, job, notice_key)
+    _show_button(dismiss_column, "Dismiss", job_control.dismiss_job, job, notice_key)
     show_notice(notice_key)
 
 
@@ -60,7 +60,7 @@ def show_job_message(job: Job) -> None:
             st.info("Cancelled.")
 
 
-def _button(
+def _show_button(
     column: st.delta_generator.DeltaGenerator, label: str, action: object, job: Job, notice_key: str
 ) -> None:
     column.button(
@@ -73,7 +73,7 @@ def _button(
     )
 
 
-@st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows itself that the database is away
+@st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows database errors itself
 def _poll_job(number: int) -> None:
     try:
         job = job_control.reload_job(number)
@@ -93,13 +93,13 @@ def _poll_job(number: int) -> None:
     if job.cancel_requested:
         cancel_column.caption("Cancelling …")
     else:
-        _button(cancel_column, "Cancel", job_control.cancel_job, job, notice_key)
+        _show_button(cancel_column, "Cancel", job_control.cancel_job, job, notice_key)
     st.caption(" · ".join([*_describe_rate(job), "The job continues if you close this page."]))
     show_notice(notice_key)
 
 
 def _describe_rate(job: Job) -> list[str]:
-    """Return the units per second and the remaining time; an unknown value is omitted."""
+    """Return texts for the units per second and the remaining time; an unknown value is omitted."""
     now = clock()
     rate, seconds_left = job.units_per_second(now), job.seconds_left(now)
     parts = (

@@ -19,7 +19,7 @@ _POLL_INTERVAL = timedelta(seconds=2)
 
 
 class DrawProgress(Protocol[T_contra]):
-    """Draws the progress; ``is_active`` is whether a job works on it, or is about to."""
+    """Shows the progress. ``is_active`` is whether a job is queued or running."""
 
     def __call__(self, progress: T_contra, /, *, is_active: bool) -> None: ...
 
@@ -30,14 +30,14 @@ def show_live_progress(
     """Show the progress, and the notice of the last action. While a job is active, refresh the figures."""
     progress = load()
     if is_active(progress):
-        _poll(load, draw, is_active)
+        _poll_progress(load, draw, is_active)
     else:
         draw(progress, is_active=False)
     show_notice(notice_key)
 
 
-@st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows itself that the database is away
-def _poll(load: Callable[[], T], draw: DrawProgress[T], is_active: Callable[[T], bool]) -> None:
+@st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows database errors itself
+def _poll_progress(load: Callable[[], T], draw: DrawProgress[T], is_active: Callable[[T], bool]) -> None:
     try:
         progress = load()
         active = is_active(progress)
@@ -71,5 +71,5 @@ def show_action_button(
 
 
 def describe_expected_cost(cost_nanos: int, *, ended: int, requests: int) -> str:
-    """Return the expected cost: the mean cost per ended request, for all requests."""
+    """Return the expected cost of all requests: their number times the mean cost of an ended request."""
     return format_cost(round(cost_nanos / ended * requests)) if ended else "unknown"

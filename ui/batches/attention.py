@@ -17,7 +17,7 @@ from ui.chart import show_chart
 from ui.theme import secondary_text_colour
 from ui.widgets import escape_markdown
 
-#: The maximum number of columns without pinning the first one: as many fit into a narrow window.
+#: This many columns fit into a narrow window. A table with more columns pins the first one.
 _MAX_COLUMNS_UNPINNED = 4
 
 
@@ -134,7 +134,7 @@ def _show_drift(batch_attention: BatchAttention) -> None:
         if reviewer.person is not None
         for block in reviewer.attention.blocks
     ]
-    if any(found.estimate is not None for _, _, found in points):
+    if any(share.estimate is not None for _, _, share in points):
         show_chart(
             build_drift_chart(
                 points, title="Faults found (%)", counted="Hidden questions", block=DEFAULT_BLOCK

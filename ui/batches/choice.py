@@ -15,7 +15,7 @@ from ui.widgets import show_empty_state
 
 
 def load_batches_or_show_empty(person: Person, next_step: str) -> list[BatchOverview]:
-    """Return all batches. If there are none, draw an empty state with the text ``next_step``."""
+    """Return all batches. If there are none, show an empty state with the text ``next_step``."""
     with read_only_session() as db:
         batches = list_batch_overviews(db, by=person)
     if not batches:

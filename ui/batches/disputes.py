@@ -39,7 +39,7 @@ def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> 
     hide_names = left.checkbox(
         "Hide the reviewers' names", value=saved.rules.hide_names, key=f"{key_prefix}-hidden"
     )
-    same_box = right.number_input(
+    min_iou = right.number_input(
         "Same box from IoU",
         min_value=0.05,
         max_value=1.0,
@@ -52,20 +52,20 @@ def show_dispute_rules(person: Person, batch: str, reviewers: Sequence[str]) -> 
         ),
     )
     rules = AdjudicationRules(
-        adjudicators=tuple(adjudicators), hide_names=hide_names, same_box_iou=float(same_box)
+        adjudicators=tuple(adjudicators), hide_names=hide_names, same_box_iou=float(min_iou)
     )
     st.button(
         "Save rules",
         key=f"{key_prefix}-save",
         disabled=rules == saved.rules,
         on_click=run_action,
-        args=(_save, batch, rules, saved.revision),
+        args=(_save_rules, batch, rules, saved.revision),
         kwargs={"notice_key": "disputes"},
     )
     show_notice("disputes")
 
 
-def _save(batch: str, rules: AdjudicationRules, revision: int) -> str:
+def _save_rules(batch: str, rules: AdjudicationRules, revision: int) -> str:
     with unit_of_work() as db:
         change_adjudication_rules(
             db, by=current_person(), batch=batch, rules=rules, revision=revision, now=clock()

@@ -26,7 +26,7 @@ _TIERS = (*Difficulty, None)
 
 
 def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) -> Batch | None:
-    """Show the choice of a batch. Return the batch to extend by its own plan; None for a new batch."""
+    """Show the choice of a batch. Return the batch to extend; None for a new batch."""
     open_batches = {
         batch.name: batch
         for batch in batches
@@ -51,7 +51,7 @@ def choose_batch_to_extend(batches: list[Batch], form_key: str, dataset: str) ->
 
 
 def choose_sampling_plan(person: Person, form_key: str, dataset: str) -> SamplingPlan | None:
-    """Show the inputs of a sampling plan and return it; if it is not valid, show why and return None."""
+    """Show the inputs of a sampling plan and return the plan; if it is invalid, show why and return None."""
     per_1000_label, exams_label = "Per 1,000", "By findings"
     size_mode = st.segmented_control(
         "Sample size",
@@ -150,7 +150,7 @@ def _choose_risk(person: Person, form_key: str, dataset: str) -> tuple[bool, Ris
     """Show the inputs of a draw by risk.
 
     Returns:
-        Whether the inputs are complete, and the design; None for a draw with equal chances.
+        Whether the inputs are complete, and the design. The design is None for a draw with equal chances.
     """
     by_risk = st.checkbox(
         "Risk-based sampling",

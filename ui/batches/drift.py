@@ -1,4 +1,4 @@
-"""Shows how each reviewer's verdicts change over time: a chart of one measure, and a table of all."""
+"""Shows how each reviewer's verdicts change over time: a chart of one measure, a table of all measures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ui.widgets import escape_markdown
 BlockMeasure = Mean | Proportion
 _MARK_COLOUR = "#4f93a6"  # the theme's colour, between its dark and its light shade
 _MAX_TICKS = 6
-# The padding in pixels keeps points inside of the panel. A point on its upper edge would move the heading.
+# The padding in pixels keeps points inside the panel. A point on its upper edge would move the heading.
 _VALUE_SCALE = alt.Scale(zero=False, nice=False, padding=8)
 
 
@@ -40,7 +40,7 @@ def show_drift_panel(agreement: BatchAgreement) -> None:
                 "Reviewer": agreement.people[person],
                 "Verdicts": f"{block.first:,} to {block.last:,}",
                 **{
-                    name.capitalize(): _format_measure(get_value(block), share=name == "accepted")
+                    name.capitalize(): _format_measure(get_value(block), is_share=name == "accepted")
                     for name, get_value in measures.items()
                 },
             }
@@ -141,7 +141,7 @@ def build_drift_chart(
 
 
 def list_block_ticks(last: int, block: int) -> list[int]:
-    """Return at most six ticks at ends of blocks, from 0 on.
+    """Return at most six ticks: 0 and ends of blocks.
 
     >>> list_block_ticks(32, 25), list_block_ticks(400, 25)
     ([0, 25], [0, 100, 200, 300, 400])
@@ -152,12 +152,12 @@ def list_block_ticks(last: int, block: int) -> list[int]:
     return list(range(0, last + 1, step))
 
 
-def _format_measure(value: BlockMeasure, *, share: bool) -> str:
+def _format_measure(value: BlockMeasure, *, is_share: bool) -> str:
     if value.estimate is None:
         return "none"
 
     def format_number(number: float) -> str:
-        return f"{100 * number:.0f} %" if share else f"{number:.1f}"
+        return f"{100 * number:.0f} %" if is_share else f"{number:.1f}"
 
     interval = (
         ""

@@ -77,14 +77,14 @@ def _show_plan_form(
         "Seed", min_value=0, max_value=2**31 - 1, key=f"{form_key}-seed-{batch.id}",
         value=saved_plan.seed if saved_plan else 0, help="The same seed hides the same questions.",
     )  # fmt: skip
-    findable_faults = DETECTABLE_FAULTS[batch.settings.parts]
+    detectable_faults = DETECTABLE_FAULTS[batch.settings.parts]
     faults = st.multiselect(
         "Kinds of fault (used in turn)",
-        findable_faults,
+        detectable_faults,
         default=[
             fault
-            for fault in (saved_plan.faults if saved_plan else findable_faults)
-            if fault in findable_faults
+            for fault in (saved_plan.faults if saved_plan else detectable_faults)
+            if fault in detectable_faults
         ],
         format_func=lambda fault: fault.label,
         key=f"{form_key}-faults-{batch.id}",
@@ -110,7 +110,7 @@ def _show_plan_form(
         key=f"{form_key}-go-{batch.id}",
         disabled=not preview.total,
         on_click=run_action,
-        args=(_hide, batch.name, batch.id, plan),
+        args=(_hide_questions, batch.name, batch.id, plan),
         kwargs={"notice_key": "hide"},
     )
 
@@ -119,8 +119,8 @@ def _load_preview_version(batch: Batch, hidden_rows: list[review.ListedHiddenQue
     """Return values that change whenever the preview can change; they are part of its cache key."""
     with read_only_session() as db:
         counts_version = review.load_counts_version(db, by=current_person(), batches=[batch.name])
-    removed = sum(not hidden_row.hidden.is_counted for hidden_row in hidden_rows)
-    return (str(current_workspace().home), *counts_version, len(hidden_rows), removed)
+    removed_count = sum(not hidden_row.hidden.is_counted for hidden_row in hidden_rows)
+    return (str(current_workspace().home), *counts_version, len(hidden_rows), removed_count)
 
 
 @st.cache_data(max_entries=10, ttl=60, show_spinner="Planning hidden questions …")
@@ -192,7 +192,7 @@ def _show_removal_form(batch: Batch, hidden_rows: list[review.ListedHiddenQuesti
         key=f"{form_key}-go-{batch.id}",
         disabled=not (chosen_ids and reason.strip()),
         on_click=run_action,
-        args=(_remove, batch.name, batch.id, tuple(chosen_ids), reason),
+        args=(_remove_questions, batch.name, batch.id, tuple(chosen_ids), reason),
         kwargs={"notice_key": "unhide"},
         help="Questions that are not judged yet leave the reviewer's queue. Verdicts are kept.",
     )
@@ -218,7 +218,7 @@ def _describe_kind(hidden_row: review.ListedHiddenQuestion) -> str:
     return f"planted: {fault}" if fault else "repeat"
 
 
-def _hide(batch: str, batch_id: int, plan: HiddenPlan) -> str:
+def _hide_questions(batch: str, batch_id: int, plan: HiddenPlan) -> str:
     with unit_of_work() as db:
         summary = review.hide_questions(
             db, by=current_person(), batch=batch, plan=plan, mask_secret=secrets.randbits(62), now=clock()
@@ -232,10 +232,10 @@ def _hide(batch: str, batch_id: int, plan: HiddenPlan) -> str:
     return f"Hidden: {hidden_text}."
 
 
-def _remove(batch: str, batch_id: int, question_ids: tuple[int, ...], reason: str) -> str:
+def _remove_questions(batch: str, batch_id: int, question_row_ids: tuple[int, ...], reason: str) -> str:
     with unit_of_work() as db:
         removed_count = review.remove_hidden(
-            db, by=current_person(), batch=batch, numbers=question_ids, reason=reason, now=clock()
+            db, by=current_person(), batch=batch, numbers=question_row_ids, reason=reason, now=clock()
         )
     state.clear_form(f"unhide-{batch_id}")
     return f"{count_text(removed_count, 'hidden question')} removed: {reason.strip()}"

@@ -1,4 +1,4 @@
-"""Shows the practice sets: which a batch requires, results of reviewers, and forms to create and assign."""
+"""Shows the practice sets that a batch requires, the results, and the forms to create and assign sets."""
 
 from __future__ import annotations
 
@@ -43,37 +43,37 @@ def _show_requirement(
 ) -> None:
     st.subheader("Requirement of this batch")
     form_key = state.form_key(f"require-{batch.id}")
-    saved = [practice.name for practice in requirement.practices]
-    chosen = st.multiselect(
+    saved_names = [practice.name for practice in requirement.practices]
+    chosen_names = st.multiselect(
         "Required practice sets (one must be passed)",
         [overview.practice.name for overview in overviews],
-        default=saved,
-        key=f"{form_key}-sets-{batch.id}-{'-'.join(saved)}",
+        default=saved_names,
+        key=f"{form_key}-sets-{batch.id}-{'-'.join(saved_names)}",
         placeholder="None",
     )
     st.button(
         "Save requirement",
         key=f"{form_key}-go-{batch.id}",
-        disabled=set(chosen) == set(saved),
+        disabled=set(chosen_names) == set(saved_names),
         on_click=run_action,
-        args=(_save_requirement, batch.name, tuple(chosen)),
+        args=(_save_requirement, batch.name, tuple(chosen_names)),
         kwargs={"notice_key": "require-practice"},
         help="It applies at once, also to reviewers who have questions of this batch.",
     )
     show_notice("require-practice")
-    if saved:
+    if saved_names:
         _show_exemption_form(batch, requirement, reviewers)
 
 
 def _show_exemption_form(batch: Batch, requirement: review.BatchRequirement, reviewers: list[Person]) -> None:
     form_key = state.form_key(f"exempt-{batch.id}")
-    exempted = {person.name for person, _ in requirement.exemptions}
+    exempted_names = {person.name for person, _ in requirement.exemptions}
     labels = {
         reviewer.name: f"{reviewer.display_name} ({reviewer.name})"
         for reviewer in reviewers
-        if reviewer.name not in exempted
+        if reviewer.name not in exempted_names
     }
-    keys = {name: f"{form_key}-{name}-{batch.id}" for name in ("who", "reason")}
+    widget_keys = {name: f"{form_key}-{name}-{batch.id}" for name in ("who", "reason")}
     # In a form, a click on the button includes the text that is still being typed.
     with st.form(f"{form_key}-form-{batch.id}", border=False):
         person_column, reason_column = st.columns(2)
@@ -81,20 +81,20 @@ def _show_exemption_form(batch: Batch, requirement: review.BatchRequirement, rev
             "Exempt a reviewer",
             list(labels),
             index=None,
-            key=keys["who"],
+            key=widget_keys["who"],
             format_func=labels.__getitem__,
             placeholder="Choose a reviewer",
         )
         reason_column.text_input(
             "Reason for the exemption",
-            key=keys["reason"],
+            key=widget_keys["reason"],
             max_chars=500,
             placeholder="For example: reviewed the pilot",
         )
         st.form_submit_button(
             "Exempt",
             on_click=run_action,
-            args=(_exempt, batch.name, batch.id, keys),
+            args=(_exempt_reviewer, batch.name, batch.id, widget_keys),
             kwargs={"notice_key": "exempt"},
             help="The reviewer may review this batch without having passed a practice set. The audit trail "
             "records the exemption.",
@@ -155,7 +155,7 @@ def _show_assignment_form(overviews: list[review.PracticeOverview], reviewers: l
     name = set_column.selectbox(
         "Assign practice set", [overview.practice.name for overview in overviews], key=f"{form_key}-set"
     )
-    holders = {
+    assigned_names = {
         row.person.name
         for overview in overviews
         if overview.practice.name == name
@@ -164,7 +164,7 @@ def _show_assignment_form(overviews: list[review.PracticeOverview], reviewers: l
     labels = {
         reviewer.name: f"{reviewer.display_name} ({reviewer.name})"
         for reviewer in reviewers
-        if reviewer.name not in holders
+        if reviewer.name not in assigned_names
     }
     to = people_column.multiselect(
         "Assign to",
@@ -178,7 +178,7 @@ def _show_assignment_form(overviews: list[review.PracticeOverview], reviewers: l
         key=f"{form_key}-go",
         disabled=not to,
         on_click=run_action,
-        args=(_assign, name, tuple(to)),
+        args=(_assign_practice_set, name, tuple(to)),
         kwargs={"notice_key": "assign-practice"},
     )
     show_notice("assign-practice")
@@ -198,20 +198,20 @@ def _show_create_form(batch: Batch, candidates: review.PracticeCandidates) -> No
     form_key = state.form_key(f"create-practice-{batch.id}")
     name = st.text_input("Name", key=f"{form_key}-name", max_chars=100, placeholder="For example: Practice 1")
     columns = st.columns(5, vertical_alignment="bottom")
-    limit = MAX_PRACTICE_QUESTIONS // 2
+    max_per_kind = MAX_PRACTICE_QUESTIONS // 2
     sound = columns[0].number_input(
-        "Sound", min_value=1, max_value=min(limit, candidates.sound), value=min(10, candidates.sound),
+        "Sound", min_value=1, max_value=min(max_per_kind, candidates.sound), value=min(10, candidates.sound),
         key=f"{form_key}-sound-{candidates.sound}",
     )  # fmt: skip
     faulty = columns[1].number_input(
-        "Faulty", min_value=1, max_value=min(limit, candidates.faulty), value=min(10, candidates.faulty),
-        key=f"{form_key}-faulty-{candidates.faulty}",
+        "Faulty", min_value=1, max_value=min(max_per_kind, candidates.faulty),
+        value=min(10, candidates.faulty), key=f"{form_key}-faulty-{candidates.faulty}",
     )  # fmt: skip
-    found = columns[2].number_input(
+    found_percent = columns[2].number_input(
         "Errors found (%)", min_value=0.0, max_value=100.0, step=5.0, format="%g",
         value=100 * PassMark().found, key=f"{form_key}-found",
     )  # fmt: skip
-    accepted = columns[3].number_input(
+    accepted_percent = columns[3].number_input(
         "Accepted (%)", min_value=0.0, max_value=100.0, step=5.0, format="%g",
         value=100 * PassMark().accepted, key=f"{form_key}-accepted",
         help="Of the sound questions.",
@@ -227,7 +227,7 @@ def _show_create_form(batch: Batch, candidates: review.PracticeCandidates) -> No
         name=name,
         sound=int(sound),
         faulty=int(faulty),
-        pass_mark=PassMark(found=found / 100, accepted=accepted / 100),
+        pass_mark=PassMark(found=found_percent / 100, accepted=accepted_percent / 100),
         seed=int(seed),
     )
     st.button(
@@ -235,7 +235,7 @@ def _show_create_form(batch: Batch, candidates: review.PracticeCandidates) -> No
         type="primary",
         key=f"{form_key}-go",
         on_click=run_action,
-        args=(_create, batch.name, batch.id, plan),
+        args=(_create_practice_set, batch.name, batch.id, plan),
         kwargs={"notice_key": "create-practice"},
     )
 
@@ -249,11 +249,11 @@ def _save_requirement(batch: str, practices: tuple[str, ...]) -> str:
     return f"Batch {batch} requires {names or 'no practice set'}."
 
 
-def _exempt(batch: str, batch_id: int, keys: dict[str, str]) -> str:
-    reviewer = state.get_widget_value(keys["who"])
+def _exempt_reviewer(batch: str, batch_id: int, widget_keys: dict[str, str]) -> str:
+    reviewer = state.get_widget_value(widget_keys["who"])
     if not isinstance(reviewer, str):
         raise InvalidValue("reviewer", "choose the reviewer to exempt")
-    reason = str(state.get_widget_value(keys["reason"]) or "")
+    reason = str(state.get_widget_value(widget_keys["reason"]) or "")
     with unit_of_work() as db:
         review.exempt_reviewer(
             db, by=current_person(), batch=batch, reviewer=reviewer, reason=reason, now=clock()
@@ -262,14 +262,14 @@ def _exempt(batch: str, batch_id: int, keys: dict[str, str]) -> str:
     return f"{reviewer} may review batch {batch} without having passed a practice set."
 
 
-def _assign(practice: str, to: tuple[str, ...]) -> str:
+def _assign_practice_set(practice: str, to: tuple[str, ...]) -> str:
     with unit_of_work() as db:
-        added = review.assign_practice(db, by=current_person(), practice=practice, to=to, now=clock())
+        new_names = review.assign_practice(db, by=current_person(), practice=practice, to=to, now=clock())
     state.clear_form("assign-practice")
-    return f"Practice set {practice} is assigned to {', '.join(added)}." if added else "No change."
+    return f"Practice set {practice} is assigned to {', '.join(new_names)}." if new_names else "No change."
 
 
-def _create(batch: str, batch_id: int, plan: review.PracticePlan) -> str:
+def _create_practice_set(batch: str, batch_id: int, plan: review.PracticePlan) -> str:
     with unit_of_work() as db:
         practice = review.create_practice_from_batch(
             db, by=current_person(), batch=batch, plan=plan, now=clock()

@@ -15,7 +15,7 @@ from ui.widgets import run_action, show_notice
 
 
 def show_reassignment_panel(batch: Batch, workload: review.BatchWorkload, reviewers: list[Person]) -> None:
-    """Show the choice of the present and the new reviewers, and the buttons that move open questions."""
+    """Show the choice of the present and the new reviewers, and the buttons to reassign and unassign."""
     open_workloads = [person_workload for person_workload in workload.people if person_workload.left]
     if open_workloads:
         _show_form(batch, open_workloads, reviewers)
@@ -64,7 +64,7 @@ def _show_form(batch: Batch, open_workloads: list[review.PersonWorkload], review
             key=f"{form_key}-move-{batch.id}-{from_}",
             disabled=not to,
             on_click=run_action,
-            args=(_save_move, batch.name, batch.id, from_, tuple(to)),
+            args=(_reassign_questions, batch.name, batch.id, from_, tuple(to)),
             kwargs={"notice_key": "move"},
             width="stretch",
         )
@@ -73,21 +73,21 @@ def _show_form(batch: Batch, open_workloads: list[review.PersonWorkload], review
             "Unassign",
             key=f"{form_key}-back-{batch.id}-{from_}",
             on_click=run_action,
-            args=(_withdraw, batch.name, batch.id, from_),
+            args=(_unassign_questions, batch.name, batch.id, from_),
             kwargs={"notice_key": "move"},
             help="Unassigned questions can be assigned again.",
             width="stretch",
         )
 
 
-def _save_move(batch: str, batch_id: int, from_: str, to: tuple[str, ...]) -> str:
+def _reassign_questions(batch: str, batch_id: int, from_: str, to: tuple[str, ...]) -> str:
     with unit_of_work() as db:
         summary = review.reassign(db, by=current_person(), batch=batch, from_=from_, to=to, now=clock())
     state.clear_form(f"move-{batch_id}")
     return describe_assignment("Reassigned", summary)
 
 
-def _withdraw(batch: str, batch_id: int, from_: str) -> str:
+def _unassign_questions(batch: str, batch_id: int, from_: str) -> str:
     with unit_of_work() as db:
         withdrawn_count = review.withdraw(db, by=current_person(), batch=batch, from_=from_, now=clock())
     state.clear_form(f"move-{batch_id}")

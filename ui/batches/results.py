@@ -24,27 +24,27 @@ def show_results(progress: Progress) -> None:
     if not progress.reviewed:
         st.caption("Not defined yet: no question has a verdict.")
         return
-    kinds_of_error = [replace(rate, name=ErrorKind(rate.name).label) for rate in progress.errors]
+    error_rates = [replace(rate, name=ErrorKind(rate.name).label) for rate in progress.errors]
     summary_column, chart_column = responsive_columns(2, 3, name="found")
     with summary_column:
-        title, *kinds = progress.summary_lines
+        title, *kind_lines = progress.summary_lines
         with st.container(border=True):
             st.markdown(f"**{escape_markdown(title)}**")
-            for kind in kinds:
-                st.markdown(escape_markdown(kind))
+            for line in kind_lines:
+                st.markdown(escape_markdown(line))
             st.caption("Questions, kind of error, share and 95 % interval.")
         _show_skipped(progress)
         for note in progress.notes:
             st.caption(escape_markdown(note))
     with chart_column:
-        show_chart(build_rate_chart(kinds_of_error))
+        show_chart(build_rate_chart(error_rates))
     errors_column, decisions_column = responsive_columns(3, 2, name="kinds")
     with errors_column:
         st.markdown("**Kinds of error**")
         show_table(
             [
                 {**_build_rate_row("Kind of error", rate), **_format_skipped_bounds(rate)}
-                for rate in kinds_of_error
+                for rate in error_rates
             ]
         )
     with decisions_column:
@@ -108,10 +108,10 @@ def show_tier_agreement(progress: Progress) -> None:
         show_chart(build_tier_heat_map(tiers))
     with right:
         show_table([_build_kappa_row("linear", tiers.linear), _build_kappa_row("quadratic", tiers.quadratic)])
-        same_tier = sum(tiers.counts[i][i] for i in range(len(tiers.tiers)))
+        same_tier_count = sum(tiers.counts[i][i] for i in range(len(tiers.tiers)))
         st.caption(
-            f"Same difficulty in {same_tier:,} of {tiers.n:,} judgements "
-            f"({format_percent(same_tier / tiers.n)}). "
+            f"Same difficulty in {same_tier_count:,} of {tiers.n:,} judgements "
+            f"({format_percent(same_tier_count / tiers.n)}). "
             + (f"{tiers.missing_tier:,} judgements lack one of the two. " if tiers.missing_tier else "")
             + escape_markdown(tiers.note)
         )

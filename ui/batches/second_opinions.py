@@ -22,13 +22,14 @@ _SCOPE_LABELS = {
     SecondOpinionScope.SHARE_AND_ERRORS: "A random share, and questions with a reported error",
     SecondOpinionScope.SHARE_AND_INFORMATION: "A random share, and questions by expected information",
 }
-#: The scopes that can follow each other: agreement must keep its random share.
+#: The scopes that can follow each scope. A wider scope cannot be undone, so that it stays clear which
+#: questions count for agreement.
 _NEXT_SCOPES = {
     SecondOpinionScope.RANDOM_SHARE: list(SecondOpinionScope),
     SecondOpinionScope.SHARE_AND_ERRORS: list(SecondOpinionScope)[1:],
     SecondOpinionScope.SHARE_AND_INFORMATION: [SecondOpinionScope.SHARE_AND_INFORMATION],
 }
-_DEFAULT_INFORMATIVE = 10
+_DEFAULT_INFORMATIVE_COUNT = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +79,12 @@ def _show_form(batch: Batch, reviewers: list[Person], saved_rules: SecondOpinion
         ),
     )
     is_by_information = scope is SecondOpinionScope.SHARE_AND_INFORMATION
-    informative = (
+    informative_count = (
         int(
             st.number_input(
                 "Questions by expected information",
                 min_value=1,
-                value=_DEFAULT_INFORMATIVE,
+                value=_DEFAULT_INFORMATIVE_COUNT,
                 key=f"{form_key}-informative-{batch.id}",
                 help="In addition to the random share, and never from it. At most three reviewers per "
                 "question.",
@@ -125,7 +126,7 @@ def _show_form(batch: Batch, reviewers: list[Person], saved_rules: SecondOpinion
     )
     request = _Request(
         scope=scope,
-        informative=informative,
+        informative=informative_count,
         share=saved_rules.share if saved_rules is not None and is_share_fixed else percent / 100,
         seed=int(seed),
     )

@@ -39,28 +39,28 @@ def show_settings_panel(batch: Batch, person: Person) -> None:
         opened_batch = batch
         state.set_selection(_make_snapshot_key(batch.id), batch)
     if opened_batch.settings == batch.settings:
-        opened_batch = batch  # closing or reopening the batch raises the revision, too
+        opened_batch = batch  # same settings: the revision rises also when the batch is closed or reopened
         state.set_selection(_make_snapshot_key(batch.id), batch)
     if opened_batch.revision != batch.revision:
         st.warning("Another user has changed these settings since you opened them.")
         st.button(
             "Show saved settings",
             key=f"settings-reload-{batch.id}-{batch.revision}",
-            on_click=_reload,
+            on_click=_load_saved_settings,
             args=(batch,),
         )
     with read_only_session() as db:
-        frozen = review.are_settings_frozen(db, by=person, batch=batch.name)
-    _show_mode_form(opened_batch, frozen=frozen)
+        is_frozen = review.are_settings_frozen(db, by=person, batch=batch.name)
+    _show_mode_form(opened_batch, is_frozen=is_frozen)
     _show_guideline_form(opened_batch)
     _show_anchors_form(opened_batch)
 
 
-def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
+def _show_mode_form(batch: Batch, *, is_frozen: bool) -> None:
     form_key, settings = _make_form_key(batch, "way"), batch.settings
     with st.form(form_key, border=True):
         st.markdown("**Answer key, fields and report**")
-        if frozen:
+        if is_frozen:
             st.caption(
                 "Review has begun, so these settings are fixed: verdicts given under different "
                 "settings cannot be compared. Draw another batch for other settings."
@@ -71,7 +71,7 @@ def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
             index=list(_MODE_LABELS).index(settings.mode),
             key=f"{form_key}-mode",
             format_func=_MODE_LABELS.__getitem__,
-            disabled=frozen,
+            disabled=is_frozen,
         )
         st.radio(
             "Fields requested",
@@ -79,22 +79,22 @@ def _show_mode_form(batch: Batch, *, frozen: bool) -> None:
             index=list(_SCOPE_LABELS).index(settings.parts),
             key=f"{form_key}-parts",
             format_func=_SCOPE_LABELS.__getitem__,
-            disabled=frozen,
+            disabled=is_frozen,
         )
         st.toggle(
             "Reviewers may open the report after rating image alignment",
             value=settings.show_report,
             key=f"{form_key}-report",
-            disabled=frozen,
+            disabled=is_frozen,
         )
         st.toggle(
             "One keystroke accepts with top ratings",
             value=settings.one_key_accept,
             key=f"{form_key}-one-key",
-            disabled=frozen,
+            disabled=is_frozen,
             help=ONE_KEY_HELP,
         )
-        _show_save_button("Save mode, fields and report", _save_mode, batch, form_key, disabled=frozen)
+        _show_save_button("Save mode, fields and report", _save_mode, batch, form_key, disabled=is_frozen)
     show_notice(form_key)
 
 
@@ -111,7 +111,7 @@ def _show_guideline_form(batch: Batch) -> None:
             _show_save_button("Save guideline", _save_guideline, batch, form_key)
             st.form_submit_button(
                 "Preview", key=f"{form_key}-preview"
-            )  # allow submit-without-action: it only shows
+            )  # allow submit-without-action: it saves nothing
     show_notice(form_key)
     guideline_text = str(state.get_widget_value(f"{form_key}-text") or "")
     if guideline_text.strip():
@@ -153,7 +153,7 @@ _ICONS = {
 
 # --------------------------------------------------------------------------------------------------- writes
 def _save_mode(batch: Batch, form_key: str) -> str:
-    return _save(
+    return _save_settings(
         batch,
         replace(
             batch.settings,
@@ -166,7 +166,7 @@ def _save_mode(batch: Batch, form_key: str) -> str:
 
 
 def _save_guideline(batch: Batch, form_key: str) -> str:
-    return _save(
+    return _save_settings(
         batch, replace(batch.settings, guideline=str(state.get_widget_value(f"{form_key}-text") or ""))
     )
 
@@ -178,12 +178,12 @@ def _save_anchors(batch: Batch, form_key: str) -> str:
         )
         return one, two, three, four, five
 
-    return _save(
+    return _save_settings(
         batch, replace(batch.settings, anchors={rating: anchor_texts(rating) for rating in RATING_IDS})
     )
 
 
-def _save(batch: Batch, settings: BatchSettings) -> str:
+def _save_settings(batch: Batch, settings: BatchSettings) -> str:
     with unit_of_work() as db:
         saved_batch = review.change_settings(
             db,
@@ -197,7 +197,7 @@ def _save(batch: Batch, settings: BatchSettings) -> str:
     return f"Saved: batch {saved_batch.name}, revision {saved_batch.revision}."
 
 
-def _reload(batch: Batch) -> None:
+def _load_saved_settings(batch: Batch) -> None:
     state.set_selection(_make_snapshot_key(batch.id), batch)
     state.clear_form(_make_form_name(batch))
 

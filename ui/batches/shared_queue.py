@@ -30,9 +30,9 @@ def show_shared_queue_panel(batch: Batch, workload: review.BatchWorkload, review
         done_column.metric("Judged", f"{shared.done:,}")
         idle_time = count_text(shared.idle_minutes, "minute")
         st.caption(f"A question returns to the queue after {idle_time} without activity.")
-    closed = batch.state is BatchState.CLOSED
-    if closed or not reviewers:
-        st.caption("Reopen the batch to change the queue." if closed else "No reviewers yet.")
+    is_closed = batch.state is BatchState.CLOSED
+    if is_closed or not reviewers:
+        st.caption("Reopen the batch to change the queue." if is_closed else "No reviewers yet.")
     else:
         _show_form(batch, shared, reviewers)
     show_notice("share")

@@ -1,4 +1,4 @@
-"""Compares uniform draws with draws by risk: errors found, and the width of the interval of their rate."""
+"""Compares uniform draws with draws by risk: errors found, and width of the interval of the error rate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ui.context import current_workspace, read_only_session
 from ui.tables import show_table
 from ui.widgets import escape_markdown
 
-_DEFAULT = ErrorAssumptions(rate=0.1, odds_ratio=5.0)
+_DEFAULT_ASSUMPTIONS = ErrorAssumptions(rate=0.1, odds_ratio=5.0)
 #: Blue, orange and green: distinct for people with impaired colour vision, on light and on dark pages.
 _COLOURS = ["#4f93d6", "#d9822b", "#2f9e77"]
 
@@ -39,25 +39,25 @@ def show_strategies(person: Person, form_key: str, dataset: str, *, design: Risk
             return
         with st.spinner("Reading the reviewed sample …"), read_only_session() as db:
             estimated = estimate_assumptions(db, by=person, dataset=dataset, design=design)
-        start = estimated or _DEFAULT
-        # The defaults depend on the sources, so the key of the inputs contains them.
-        key = f"{form_key}-compare-{dataset}-{'-'.join(source.value for source, _ in sources)}"
+        initial = estimated or _DEFAULT_ASSUMPTIONS
+        # The defaults depend on the sources, so the keys of the inputs contain them.
+        key_prefix = f"{form_key}-compare-{dataset}-{'-'.join(source.value for source, _ in sources)}"
         rate_column, odds_column = st.columns(2)
         percent = rate_column.number_input(
             "Faulty questions (%)",
             0.1,
             99.0,
-            min(99.0, max(0.1, round(100 * start.rate, 1))),
+            min(99.0, max(0.1, round(100 * initial.rate, 1))),
             0.5,
-            key=f"{key}-rate",
+            key=f"{key_prefix}-rate",
         )
         odds_ratio = odds_column.number_input(
             "Odds ratio of an error at the highest risk",
             0.1,
             1000.0,
-            min(1000.0, max(0.1, round(start.odds_ratio, 1))),
+            min(1000.0, max(0.1, round(initial.odds_ratio, 1))),
             1.0,
-            key=f"{key}-odds",
+            key=f"{key_prefix}-odds",
             help="Compared with questions without any risk; 1 means that risk does not predict errors.",
         )
         st.caption(
@@ -68,7 +68,7 @@ def show_strategies(person: Person, form_key: str, dataset: str, *, design: Risk
         try:
             with read_only_session() as db:
                 overview = sampling.describe_risk(db, by=person, dataset=dataset)
-            points = _simulate(
+            points = _simulate_strategies(
                 dataset,
                 (str(current_workspace().home), overview.dataset_size, *overview.questions.items(), sources),
                 ErrorAssumptions(rate=percent / 100, odds_ratio=odds_ratio),
@@ -98,7 +98,7 @@ def show_strategies(person: Person, form_key: str, dataset: str, *, design: Risk
 
 
 @st.cache_data(max_entries=20, ttl=600, show_spinner="Simulating draws …")
-def _simulate(
+def _simulate_strategies(
     dataset: str,
     version: tuple[object, ...],
     assumptions: ErrorAssumptions,

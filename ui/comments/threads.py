@@ -27,10 +27,10 @@ def show_open_comments(person: Person) -> None:
     st.caption(f"{count_text(len(threads), 'thread')} to which nobody has replied yet.")
     for thread in threads[:_MAX_THREADS]:
         question_row_id = thread.comments[-1].question_row_id
-        new = f" · **{thread.unread:,} unread**" if thread.unread else ""
+        unread_text = f" · **{thread.unread:,} unread**" if thread.unread else ""
         st.markdown(
             f"[{escape_markdown(thread.question_id)}](/browse?question={question_row_id})"
-            f" · {escape_markdown(thread.reviewer_name)} · batch {escape_markdown(thread.batch)}{new}"
+            f" · {escape_markdown(thread.reviewer_name)} · batch {escape_markdown(thread.batch)}{unread_text}"
             f"  \n{_format_excerpt(thread)}"
         )
     if len(threads) > _MAX_THREADS:
@@ -84,26 +84,28 @@ def show_question_threads(person: Person, question_row_id: int) -> None:
         st.caption("No comments. Reviewers can write comments in the review form.")
     if not reviewers:
         return
-    targets = {f"{reviewer.display_name} (batch {reviewer.batch})": reviewer for reviewer in reviewers}
+    reviewers_by_label = {
+        f"{reviewer.display_name} (batch {reviewer.batch})": reviewer for reviewer in reviewers
+    }
     last_comment_id = threads[0].comments[-1].number if threads else 0
     form_key = state.form_key(f"comment-{question_row_id}-{last_comment_id}")
     open_thread = next((thread for thread in threads if not thread.is_answered), None)
     default_index = next(
         (
             index
-            for index, reviewer in enumerate(targets.values())
+            for index, reviewer in enumerate(reviewers_by_label.values())
             if open_thread is not None
             and (reviewer.batch, reviewer.name) == (open_thread.batch, open_thread.reviewer)
         ),
         0,
     )
-    target = st.selectbox("To", list(targets), index=default_index, key=f"{form_key}-to")
+    label = st.selectbox("To", list(reviewers_by_label), index=default_index, key=f"{form_key}-to")
     st.text_area("Comment", key=f"{form_key}-text", max_chars=MAX_COMMENT_LENGTH)
     st.button(
         "Send comment",
         key=f"{form_key}-send",
         on_click=run_action,
-        args=(_send, person, question_row_id, targets[target], f"{form_key}-text"),
+        args=(_send_comment, person, question_row_id, reviewers_by_label[label], f"{form_key}-text"),
         kwargs={"notice_key": "comments"},
     )
     show_notice("comments")
@@ -115,7 +117,7 @@ def _mark_read(person: Person, question_row_id: int) -> None:
         review.mark_threads_read(db, by=person, question_row_id=question_row_id, now=clock())
 
 
-def _send(person: Person, question_row_id: int, reviewer: QuestionReviewer, text_key: str) -> str:
+def _send_comment(person: Person, question_row_id: int, reviewer: QuestionReviewer, text_key: str) -> str:
     with unit_of_work() as db:
         review.write_to_reviewer(
             db,

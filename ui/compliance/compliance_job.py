@@ -22,7 +22,7 @@ class ComplianceRequest:
 
 
 def start_compliance(person: Person, request: ComplianceRequest) -> None:
-    """Start the stages. If that job is already active, do nothing."""
+    """Start the job. If a job of the dataset is already active, do nothing."""
     job_control.start_job(COMPLIANCE, request, by=person, subject=request.dataset)
 
 

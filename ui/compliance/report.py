@@ -1,4 +1,4 @@
-"""Draws the report on a dataset's compliance: stages, keys found without the image, and biases."""
+"""Shows the report on a dataset's compliance: stages, keys found without the image, and biases."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def show_report(report: ComplianceReport) -> None:
         f"exam without a patient id counts as one patient). The dataset may be sent to: {report.data_use}. "
         "The page Checks lists the questions."
     )
-    # Not in the table, which would be wider than a narrow window.
+    # Not a column of the table: the table would not fit into a narrow window.
     st.caption(
         "Requirements: "
         + " ".join(f"{stage.check.label}: {CHECKS[stage.check].description}" for stage in report.stages)

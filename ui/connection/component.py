@@ -12,7 +12,7 @@ import streamlit as st
 
 from web.forms.files import read_bundle
 
-#: All pages share one key, because the component has no input and no state of a page.
+#: All pages share one key, because the strip is the same on every page.
 KEY = "overread-connection"
 
 _mount = st.components.v2.component(

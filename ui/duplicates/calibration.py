@@ -1,4 +1,4 @@
-"""The calibration of the similarity threshold: judged pairs, and the wrong merges estimated from them."""
+"""The calibration of the similarity threshold: judged pairs, and the estimated share of wrong merges."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def show_calibration(person: Person, dataset: str) -> None:
             key=f"draw-{dataset}-{len(calibration.pairs)}",
             type="secondary" if calibration.pairs else "primary",
             on_click=run_action,
-            args=(_start, dataset),
+            args=(_start_draw, dataset),
             kwargs={"notice_key": _DRAW_NOTICE},
             help="Draws up to 10 pairs from each range of similarity. Judgements of earlier pairs are kept.",
         )
@@ -59,8 +59,8 @@ def show_calibration(person: Person, dataset: str) -> None:
 
 def _show_next_pair(person: Person, calibration: Calibration, pair: CalibrationPair) -> None:
     with read_only_session() as db:
-        (compared,) = load_pairs(db, by=person, pairs=[(pair.first, pair.second, pair.similarity)])
-    show_pair(compared)
+        (compared_pair,) = load_pairs(db, by=person, pairs=[(pair.first, pair.second, pair.similarity)])
+    show_pair(compared_pair)
     buttons = (("Same", True, "s"), ("Different", False, "n"))
     for column, (label, is_same, shortcut) in zip(st.columns(2), buttons, strict=True):
         column.button(
@@ -69,20 +69,20 @@ def _show_next_pair(person: Person, calibration: Calibration, pair: CalibrationP
             shortcut=shortcut,
             width="stretch",
             on_click=run_action,
-            args=(_judge, calibration.dataset, pair.id, is_same),
+            args=(_save_judgement, calibration.dataset, pair.id, is_same),
             kwargs={"notice_key": _NOTICE},
         )
 
 
 def _show_undo(calibration: Calibration) -> None:
-    judged = [pair.id for pair in calibration.pairs if pair.is_same is not None]
-    if judged:
+    judged_ids = [pair.id for pair in calibration.pairs if pair.is_same is not None]
+    if judged_ids:
         st.button(
             "Undo last judgement",
-            key=f"undo-pair-{judged[-1]}",
+            key=f"undo-pair-{judged_ids[-1]}",
             shortcut="u",
             on_click=run_action,
-            args=(_judge, calibration.dataset, judged[-1], None),
+            args=(_save_judgement, calibration.dataset, judged_ids[-1], None),
             kwargs={"notice_key": _NOTICE},
         )
 
@@ -100,10 +100,10 @@ def _build_row(calibration: Calibration, index: int) -> dict[str, object]:
     }
 
 
-def _start(dataset: str) -> None:
+def _start_draw(dataset: str) -> None:
     start_draw(current_person(), DrawRequest(dataset=dataset, seed=secrets.randbelow(2**31)))
 
 
-def _judge(dataset: str, pair_id: int, is_same: bool | None) -> None:
+def _save_judgement(dataset: str, pair_id: int, is_same: bool | None) -> None:
     with unit_of_work() as db:
         judge_pair(db, by=current_person(), dataset=dataset, pair_id=pair_id, is_same=is_same, now=clock())

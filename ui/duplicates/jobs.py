@@ -15,8 +15,8 @@ from quality.duplicates.search import SearchSettings
 from quality.service import draw_calibration, find_duplicates, mark_duplicates, store_calibration
 from ui.background_jobs import job_control
 
-#: Pairs of each kind that the page shows.
-_SHOWN = 20
+#: The maximum number of pairs of each kind that the page shows.
+_MAX_SHOWN_PAIRS = 20
 _ShownPair = tuple[int, int, float]
 
 
@@ -34,10 +34,10 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSummary:
-    """The result of a search as the page shows it. The pairs are (number, number, similarity).
+    """The result of a search as the page shows it. A pair is (row id, row id, similarity).
 
-    ``paper_pairs`` is the number of pairs above the threshold of the paper, ``paper_wrong`` how many of them
-    are no near-duplicates.
+    ``paper_pairs`` is the number of pairs above the threshold of the paper. ``paper_wrong`` is the number of
+    these pairs that are not near-duplicates.
     """
 
     threshold: float
@@ -84,7 +84,7 @@ def read_summary(job: Job | None) -> SearchSummary | None:
     return from_json(job.result, SearchSummary) if job is not None and job.result else None
 
 
-def _search(job: JobRun[SearchRequest]) -> None:
+def _run_search(job: JobRun[SearchRequest]) -> None:
     request = job.parameters
     report = find_duplicates(
         by=job.owner,
@@ -97,8 +97,10 @@ def _search(job: JobRun[SearchRequest]) -> None:
         threshold=request.threshold,
         questions=report.questions,
         shares=report.shares,
-        duplicates=tuple((mark.kept, mark.question, mark.similarity) for mark in report.marks[:_SHOWN]),
-        contradictions=tuple(pair[:3] for pair in report.contradictions[:_SHOWN]),
+        duplicates=tuple(
+            (mark.kept, mark.question, mark.similarity) for mark in report.marks[:_MAX_SHOWN_PAIRS]
+        ),
+        contradictions=tuple(pair[:3] for pair in report.contradictions[:_MAX_SHOWN_PAIRS]),
         contradiction_count=len(report.contradictions),
         paper_pairs=report.paper_pairs.total(),
         paper_wrong=report.paper_pairs.total() - report.paper_pairs[Outcome.DUPLICATE],
@@ -117,7 +119,7 @@ def _search(job: JobRun[SearchRequest]) -> None:
         job.finish(db, message, summary)
 
 
-def _draw(job: JobRun[DrawRequest]) -> None:
+def _run_draw(job: JobRun[DrawRequest]) -> None:
     request, embedding = job.parameters, SearchSettings().embedder.name
     pairs = draw_calibration(
         by=job.owner, dataset=request.dataset, seed=request.seed, read_session=job.read_session
@@ -134,7 +136,7 @@ DUPLICATES = JobKind(
     title="Near-duplicates",
     action=Action.IMPORT_QUESTIONS,
     parameters=SearchRequest,
-    run=_search,
+    run=_run_search,
     failure_prefix="The search stopped. Nothing was marked.",
 )
 CALIBRATION = JobKind(
@@ -142,6 +144,6 @@ CALIBRATION = JobKind(
     title="Pairs for calibration",
     action=Action.IMPORT_QUESTIONS,
     parameters=DrawRequest,
-    run=_draw,
+    run=_run_draw,
     failure_prefix="No pairs were drawn.",
 )

@@ -27,7 +27,7 @@ _INPUT_PRICE, _OUTPUT_PRICE = "Input price (USD per million tokens)", "Output pr
 
 def show_endpoints(states: Sequence[models.EndpointState]) -> None:
     """Show the table of endpoints, with buttons to test and remove one."""
-    show_table([_endpoint_row(endpoint_state) for endpoint_state in states])
+    show_table([_build_endpoint_row(endpoint_state) for endpoint_state in states])
     names = [endpoint_state.endpoint.name for endpoint_state in states]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Endpoint", names, key=f"endpoint-of-{len(names)}", width=320)
@@ -36,7 +36,7 @@ def show_endpoints(states: Sequence[models.EndpointState]) -> None:
             key=f"test-{name}",
             help="Sends one short request that contains nothing of a dataset.",
             on_click=run_action,
-            args=(_test, name),
+            args=(_test_endpoint, name),
             kwargs={"notice_key": "endpoints"},
         )
         st.button(
@@ -44,14 +44,14 @@ def show_endpoints(states: Sequence[models.EndpointState]) -> None:
             key=f"remove-{name}",
             type="tertiary",
             on_click=run_action,
-            args=(_remove, name),
+            args=(_remove_endpoint, name),
             kwargs={"notice_key": "endpoints"},
         )
     show_notice("endpoints")
 
 
 def show_endpoint_form() -> None:
-    """Show the form for a new endpoint. One with the same name is replaced."""
+    """Show the form for an endpoint. It replaces an endpoint with the same name."""
     form_key = state.form_key("endpoint")
     with st.form(form_key, border=True):
         left, right = st.columns(2)
@@ -93,13 +93,13 @@ def show_endpoint_form() -> None:
             "Save endpoint",
             type="primary",
             on_click=run_action,
-            args=(_save, form_key),
+            args=(_save_endpoint, form_key),
             kwargs={"notice_key": "add-endpoint"},
         )
     show_notice("add-endpoint")
 
 
-def _endpoint_row(endpoint_state: models.EndpointState) -> dict[str, object]:
+def _build_endpoint_row(endpoint_state: models.EndpointState) -> dict[str, object]:
     endpoint = endpoint_state.endpoint
     return {
         "Name": endpoint.name,
@@ -109,7 +109,7 @@ def _endpoint_row(endpoint_state: models.EndpointState) -> dict[str, object]:
         "Use of data": endpoint.data_use.value,
         "Images": "yes" if endpoint.accepts_images else "no",
         "USD per million tokens": _describe_price(endpoint),
-        "Latest call": _describe_latest(endpoint_state.latest),
+        "Latest call": _describe_latest_call(endpoint_state.latest),
     }
 
 
@@ -119,14 +119,14 @@ def _describe_price(endpoint: Endpoint) -> str:
     return "free" if endpoint.data_use is DataUse.LOCAL else "by model name"
 
 
-def _describe_latest(call: Call | None) -> str:
+def _describe_latest_call(call: Call | None) -> str:
     if call is None:
         return "never called"
     when = format_relative_time(call.called_at, now=clock())
     return f"{when}: {call.failure.value if call.failure else f'answered in {call.seconds:.1f} s'}"
 
 
-def _test(name: str) -> str:
+def _test_endpoint(name: str) -> str:
     person = current_person()
     with read_only_session() as db:
         endpoint = models.load_endpoint(db, by=person, name=name)
@@ -140,38 +140,38 @@ def _test(name: str) -> str:
     return f"{name} answered as {call.model} in {call.seconds:.1f} s with {tokens:,} tokens ({cost})."
 
 
-def _remove(name: str) -> str:
+def _remove_endpoint(name: str) -> str:
     with unit_of_work() as db:
         models.retire_endpoint(db, by=current_person(), name=name, now=clock())
     return f"Removed {name}. Its calls stay in the ledger."
 
 
-def _save(form_key: str) -> str:
+def _save_endpoint(form_key: str) -> str:
     endpoint = Endpoint(
-        name=_read(f"{form_key}-name"),
-        url=_read(f"{form_key}-url"),
-        model=_read(f"{form_key}-model"),
-        data_use=DataUse(_read(f"{form_key}-use")),
-        family=_read(f"{form_key}-family").lower() or None,
-        key_name=_read(f"{form_key}-key") or None,
+        name=_read_text(f"{form_key}-name"),
+        url=_read_text(f"{form_key}-url"),
+        model=_read_text(f"{form_key}-model"),
+        data_use=DataUse(_read_text(f"{form_key}-use")),
+        family=_read_text(f"{form_key}-family").lower() or None,
+        key_name=_read_text(f"{form_key}-key") or None,
         price_input=_read_price(f"{form_key}-input", _INPUT_PRICE),
         price_output=_read_price(f"{form_key}-output", _OUTPUT_PRICE),
-        max_parallel=int(_read(f"{form_key}-parallel")),
-        timeout_seconds=int(_read(f"{form_key}-timeout")),
+        max_parallel=int(_read_text(f"{form_key}-parallel")),
+        timeout_seconds=int(_read_text(f"{form_key}-timeout")),
         accepts_images=bool(state.get_widget_value(f"{form_key}-images")),
     )
     with unit_of_work() as db:
-        saved = models.save_endpoint(db, by=current_person(), endpoint=endpoint, now=clock())
+        saved_endpoint = models.save_endpoint(db, by=current_person(), endpoint=endpoint, now=clock())
     state.clear_form("endpoint")
-    return f"Saved {saved.name}. Test it before the first run."
+    return f"Saved {saved_endpoint.name}. Test it before the first run."
 
 
-def _read(key: str) -> str:
+def _read_text(key: str) -> str:
     return str(state.get_widget_value(key) or "").strip()
 
 
 def _read_price(key: str, label: str) -> Decimal | None:
-    text = _read(key).removeprefix("$")
+    text = _read_text(key).removeprefix("$")
     if not text:
         return None
     try:

@@ -22,24 +22,24 @@ _NOTICE = "erratum"
 def show_report_form(person: Person, releases: list[release.ReleaseRecord]) -> None:
     """Show the choice of a question, the question as released, and the fields of the report."""
     st.subheader("Report a problem")
-    names = {record.id: f"{record.dataset} · {record.name}" for record in releases}
-    requested = parse_id(st.query_params.get(RELEASE_PARAMETER))
+    labels = {record.id: f"{record.dataset} · {record.name}" for record in releases}
+    requested_id = parse_id(st.query_params.get(RELEASE_PARAMETER))
     left, middle, right = st.columns([1, 1, 2])
     release_id = left.selectbox(
         "Release",
-        list(names),
-        index=list(names).index(requested) if requested in names else 0,
-        format_func=names.__getitem__,
-        key=f"erratum-release-{'-'.join(map(str, names))}",
+        list(labels),
+        index=list(labels).index(requested_id) if requested_id in labels else 0,
+        format_func=labels.__getitem__,
+        key=f"erratum-release-{'-'.join(map(str, labels))}",
     )
-    text = middle.text_input(
+    search_text = middle.text_input(
         "Search",
         st.query_params.get(QUESTION_PARAMETER, ""),
         key=f"erratum-search-{release_id}",
         help="A part of the id or of the text of the question.",
     )
     with read_only_session() as db:
-        matches = release.search_reportable_questions(db, by=person, release_id=release_id, text=text)
+        matches = release.search_reportable_questions(db, by=person, release_id=release_id, text=search_text)
     stems = {match.question_id: match.stem for match in matches}
     question_id = right.selectbox(
         "Question",
@@ -47,7 +47,7 @@ def show_report_form(person: Person, releases: list[release.ReleaseRecord]) -> N
         index=0 if len(stems) == 1 else None,
         format_func=lambda key: f"{key}: {stems[key]}",
         placeholder="Choose a question" if stems else "No question found",
-        key=f"erratum-question-{release_id}-{text}",
+        key=f"erratum-question-{release_id}-{search_text}",
         help=f"The first {release.MAX_MATCHES} matches.",
     )
     if question_id is not None:
@@ -58,18 +58,18 @@ def show_report_form(person: Person, releases: list[release.ReleaseRecord]) -> N
 def _show_question(person: Person, release_id: int, question_id: str) -> None:
     try:
         with read_only_session() as db:
-            opened = release.open_reportable_question(
+            reportable = release.open_reportable_question(
                 db, by=person, release_id=release_id, question_id=question_id
             )
     except DomainError as error:
         st.error(escape_markdown(str(error)))
         return
-    question = opened.question
+    question = reportable.question
     form_key = f"{release_id}-{question_id}"
     with st.container(border=True):
         lines = [f"**{escape_markdown(question.stem)}**"]
         lines += [f"{option_letter(i)}. {escape_markdown(text)}" for i, text in enumerate(question.options)]
-        if opened.shows_key:
+        if reportable.shows_key:
             lines.append(f"Answer key: {escape_markdown(format_answer(question.answer, question.options))}")
             if question.explanation:
                 lines.append(f"Explanation: {escape_markdown(question.explanation)}")
@@ -95,25 +95,25 @@ def _show_question(person: Person, release_id: int, question_id: str) -> None:
             type="primary",
             disabled=kind is None,
             on_click=run_action,
-            args=(_report, release_id, question_id, form_key),
+            args=(_report_problem, release_id, question_id, form_key),
             kwargs={"notice_key": _NOTICE},
         )
 
 
-def _report(release_id: int, question_id: str, form_key: str) -> str:
+def _report_problem(release_id: int, question_id: str, form_key: str) -> str:
     kind = state.get_widget_value(f"erratum-kind-{form_key}")
     if not isinstance(kind, ErrorKind):
         raise DomainError("Choose the kind of problem.")
     person = current_person()
     with read_only_session() as db:
-        opened = release.open_reportable_question(
+        reportable = release.open_reportable_question(
             db, by=person, release_id=release_id, question_id=question_id
         )
     with unit_of_work() as db:
         release.report_problem(
             db,
             by=person,
-            reported=opened,
+            reported=reportable,
             kind=kind,
             text=str(state.get_widget_value(f"erratum-text-{form_key}") or ""),
             now=clock(),

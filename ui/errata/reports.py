@@ -57,13 +57,13 @@ def describe_changes(released: Question, changes: tuple[Change, ...]) -> str:
     """Describe the changes of a question in one line, such as "answer: A → B"."""
     options = next((change.after for change in changes if change.field == "options"), released.options)
     return "; ".join(
-        f"{change.field.replace('_', ' ')}: {_format(change.field, change.before, released.options)} → "
-        f"{_format(change.field, change.after, options)}"
+        f"{change.field.replace('_', ' ')}: {_format_value(change.field, change.before, released.options)} → "
+        f"{_format_value(change.field, change.after, options)}"
         for change in changes
     )
 
 
-def _format(field: str, value: Any, options: tuple[str, ...]) -> str:  # noqa: ANN401 - a field of any type
+def _format_value(field: str, value: Any, options: tuple[str, ...]) -> str:  # noqa: ANN401 - a field of any type
     if field == "answer":
         return format_answer(value, options)
     if field == "options":

@@ -25,9 +25,9 @@ from ui.widgets import escape_markdown
 def load_cached_estimates(
     dataset: str, chosen_batches: tuple[str, ...], goal: float, version: tuple[object, ...], _person: Person
 ) -> DatasetEstimates:
-    """Compute the estimates, cached until there is a new verdict.
+    """Compute the estimates, cached until there is a new verdict, but for at most a minute.
 
-    They are cached for at most a minute, because questions may be imported in the meantime.
+    The limit is needed because questions may be imported in the meantime.
     """
     sample = load_cached_sample(dataset, chosen_batches, version, _person)
     risks = load_cached_risks(dataset, sample.frame_key, str(version[0]), sample, _person)
@@ -74,7 +74,7 @@ def show_dataset_estimates(whole_estimates: DatasetEstimates) -> None:
             title="% of the dataset, with 95 % interval",
         )
     )
-    show_table([_estimate_row(estimate) for estimate in estimates.all_estimates], wide=("Property",))
+    show_table([_build_estimate_row(estimate) for estimate in estimates.all_estimates], wide=("Property",))
     st.caption(
         f"{METHOD_BY_RISK if estimates.is_weighted else METHOD} “Worst case”: the upper limit if all "
         "questions that are skipped or not covered had this property."
@@ -83,7 +83,7 @@ def show_dataset_estimates(whole_estimates: DatasetEstimates) -> None:
 
 
 def _show_stopping_rule(stopping: StoppingRule) -> None:
-    """State whether review can stop, by an interval that may be looked at after every verdict."""
+    """Show whether review can stop, by an interval that stays valid if it is checked after every verdict."""
     rate, target = stopping.estimate.rate, f"± {100 * stopping.target_half_width:g} points"
     half_width = stopping.estimate.half_width
     if rate.estimate is None or half_width is None:
@@ -100,9 +100,9 @@ def _show_stopping_rule(stopping: StoppingRule) -> None:
 
 
 def _show_both_estimates(estimates: Sequence[Estimate]) -> None:
-    """Show the estimates by probability beside the prediction-powered ones."""
+    """Show the estimates by probability beside the prediction-powered estimates."""
     st.subheader("Estimates with predictions")
-    rows = [_powered_row(estimate) for estimate in estimates if estimate.powered and estimate.count]
+    rows = [_build_powered_row(estimate) for estimate in estimates if estimate.powered and estimate.count]
     if not rows:
         st.caption(
             "A second estimate uses the risk of every question: problems of checks and answers of models. "
@@ -118,9 +118,9 @@ def _show_both_estimates(estimates: Sequence[Estimate]) -> None:
     )
 
 
-def _powered_row(estimate: Estimate) -> dict[str, object]:
+def _build_powered_row(estimate: Estimate) -> dict[str, object]:
     powered = estimate.powered
-    assert powered is not None  # noqa: S101 - the caller has selected these
+    assert powered is not None  # noqa: S101 - the caller passes no other estimates
     is_tuned = powered.tuning > 0
     return {
         "Property": judgement_label(estimate.name),
@@ -137,7 +137,7 @@ def _format_size(size: float | None) -> str:
     return "" if size is None else f"{size:,.0f}"
 
 
-def _estimate_row(estimate: Estimate) -> dict[str, object]:
+def _build_estimate_row(estimate: Estimate) -> dict[str, object]:
     bounds = {"If skipped": format_interval(*estimate.rate.bounds)} if estimate.rate.bounds else {}
     return {
         "Property": judgement_label(estimate.name),

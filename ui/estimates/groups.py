@@ -47,7 +47,10 @@ def show_group_comparison(person: Person, dataset: str, batches: Sequence[str]) 
     if not shown_groups:
         st.caption("No verdicts yet.")
         return
-    named_rates = [(mark_test_model(part.name), _find_rate(part, rate_name)) for part in shown_groups]
+    named_rates = [
+        (mark_test_model(group_estimates.name), _find_rate(group_estimates, rate_name))
+        for group_estimates in shown_groups
+    ]
     title = f"{judgement_label(rate_name)}: % of the dataset, with 95 % interval"
     show_chart(build_estimate_chart(named_rates, title=title))
     show_table([_build_rate_row(name, estimate) for name, estimate in named_rates])
@@ -71,7 +74,8 @@ def _load_estimates(
 ) -> tuple[GroupEstimates, ...]:
     """Return the estimates of all groups.
 
-    They are cached until a verdict changes ``version``, but at most a minute, because imports change them.
+    They are cached until a verdict changes ``version``, but for at most a minute, because imports change them
+    without changing ``version``.
     """
     sample = load_cached_sample(dataset, batches, version, _person)
     with read_only_session() as db:
@@ -86,8 +90,8 @@ def _load_estimates(
         )
 
 
-def _find_rate(part: GroupEstimates, rate_name: str) -> Estimate:
-    return next(rate for rate in part.estimates.all_estimates if rate.name == rate_name)
+def _find_rate(group_estimates: GroupEstimates, rate_name: str) -> Estimate:
+    return next(rate for rate in group_estimates.estimates.all_estimates if rate.name == rate_name)
 
 
 def _build_rate_row(name: str, estimate: Estimate) -> dict[str, object]:
@@ -103,15 +107,17 @@ def _build_rate_row(name: str, estimate: Estimate) -> dict[str, object]:
 
 
 def _show_examples(groups: Sequence[GroupEstimates]) -> None:
-    kinds = [kind for kind in ErrorKind if any(kind in part.examples for part in groups)]
+    kinds = [
+        kind for kind in ErrorKind if any(kind in group_estimates.examples for group_estimates in groups)
+    ]
     if not kinds:
         st.caption("No errors.")
     for kind in kinds:
         st.markdown(f"**{kind.label.capitalize()}**")
-        for part in groups:
-            for question in part.examples.get(kind, ()):
+        for group_estimates in groups:
+            for question in group_estimates.examples.get(kind, ()):
                 st.markdown(
-                    f"- {escape_markdown(part.name)}:"
+                    f"- {escape_markdown(group_estimates.name)}:"
                     f" [{escape_markdown(question.id)}](/browse?question={question.number})"
                     f" {escape_markdown(question.stem)}"
                 )

@@ -10,7 +10,7 @@ from ui.context import read_only_session
 
 
 # cache_resource shares the object instead of copying it, which is safe because nothing modifies it. The cache
-# lasts for one run of the page, because each estimate has a cache of its own.
+# needs to last for one run of the page only, because each estimate has a cache of its own.
 @st.cache_resource(max_entries=2, ttl=5, show_spinner="Reading the sample …")
 def load_cached_sample(
     dataset: str, batches: tuple[str, ...], version: tuple[object, ...], _person: Person
@@ -25,9 +25,9 @@ def load_cached_sample(
 def load_cached_risks(
     dataset: str, frame_key: tuple[object, ...], home: str, _sample: SampleData, _person: Person
 ) -> DatasetRisks:
-    """Return the risk of the questions of the draws (``frame_key``), kept for ten minutes.
+    """Return the risk of all questions that the sample represents (``frame_key``), cached for ten minutes.
 
-    Verdicts do not change it, except the first verdict of a batch.
+    A verdict does not change ``frame_key``, unless it is the first verdict of a batch.
     """
     del dataset, frame_key, home
     with read_only_session() as db:

@@ -34,29 +34,29 @@ def show_calibration(results: EvaluationResults) -> None:
         "calibrated: the ECE that a calibrated model would have with as many answers. AUC: of the stated "
         "probability of yes, on yes/no questions (DeLong). Answers with a probability only."
     )
-    for item in results.calibrations:
-        for sentence in describe_calibration(item):
+    for condition_calibration in results.calibrations:
+        for sentence in describe_calibration(condition_calibration):
             st.caption(escape_markdown(sentence))
     show_chart(_build_reliability_chart(results))
     with st.expander("Bins of the diagram"):
-        for item in results.calibrations:
-            st.markdown(f"**{escape_markdown(item.condition.value)}**")
-            show_table(list_reliability_rows(item))
+        for condition_calibration in results.calibrations:
+            st.markdown(f"**{escape_markdown(condition_calibration.condition.value)}**")
+            show_table(list_reliability_rows(condition_calibration))
 
 
 def _build_reliability_chart(results: EvaluationResults) -> alt.FacetChart:
     """Return one diagram per condition: accuracy with its interval over the mean stated probability."""
     rows = [
         {
-            "condition": item.condition.value,
+            "condition": condition_calibration.condition.value,
             "stated": 100 * bin_.mean_confidence,
             "accuracy": 100 * bin_.share.estimate,
             "low": 100 * (bin_.share.low or 0.0),
             "high": 100 * (1.0 if bin_.share.high is None else bin_.share.high),
             "n": bin_.share.n,
         }
-        for item in results.calibrations
-        for bin_ in item.calibration.bins
+        for condition_calibration in results.calibrations
+        for bin_ in condition_calibration.calibration.bins
         if bin_.share.estimate is not None
     ]
     base = alt.Chart(pd.DataFrame(rows)).encode(

@@ -29,15 +29,15 @@ _CONDITION_HELP = (
 
 
 def show_plan_form(person: Person, *, planned: int) -> None:
-    """Show the form, or what has to exist before it.
+    """Show the form; if there is no release or no endpoint, show what to do first.
 
     Args:
         person: the acting person.
-        planned: the number of evaluations. The form is empty again when there is a new one.
+        planned: the number of existing evaluations. When it changes, the form is emptied.
     """
     with read_only_session() as db:
         release_list = releases.list_releases(db, by=person)
-        endpoints = [item.endpoint for item in models.list_endpoints(db, by=person)]
+        endpoints = [endpoint_state.endpoint for endpoint_state in models.list_endpoints(db, by=person)]
         prompts = [version.label for version in models.list_prompts(db, by=person)]
     job = job_control.load_own_latest_job(evaluations.EVALUATION_PLAN, by=person)
     is_open = not planned or (job is not None and job.status is not JobStatus.DONE)
@@ -56,14 +56,16 @@ def show_plan_form(person: Person, *, planned: int) -> None:
                 "cli.py evaluate plan.",
             )
         else:
-            labels = {f"{item.dataset} {item.name}": (item.dataset, item.name) for item in release_list}
-            _draw_form(f"evaluation-{planned}", labels, endpoints, prompts)
+            release_names = {
+                f"{record.dataset} {record.name}": (record.dataset, record.name) for record in release_list
+            }
+            _show_form(f"evaluation-{planned}", release_names, endpoints, prompts)
         show_job_progress(job)
     show_job_outcome(job)
     show_notice("plan-evaluation")
 
 
-def _draw_form(
+def _show_form(
     form_key: str, release_names: dict[str, tuple[str, str]], endpoints: list[Endpoint], prompts: list[str]
 ) -> None:
     with st.form(form_key, border=False):
@@ -77,11 +79,11 @@ def _draw_form(
             format_func=lambda name: _describe_endpoint(name, endpoints),
         )
         right.selectbox("Split", list(Split), key=f"{form_key}-split", format_func=lambda split: split.value)
-        planned = [condition for condition in Condition if condition is not Condition.PARAPHRASED]
+        default_conditions = [condition for condition in Condition if condition is not Condition.PARAPHRASED]
         st.multiselect(
             "Conditions",
             list(Condition),
-            default=planned,
+            default=default_conditions,
             key=f"{form_key}-conditions",
             format_func=lambda condition: condition.value,
             help=_CONDITION_HELP,
@@ -121,17 +123,17 @@ def _draw_form(
             "Plan evaluation",
             type="primary",
             on_click=run_action,
-            args=(_plan, form_key, release_names),
+            args=(_plan_evaluation, form_key, release_names),
             kwargs={"notice_key": "plan-evaluation"},
         )
 
 
 def _describe_endpoint(name: str, endpoints: list[Endpoint]) -> str:
-    endpoint = next(item for item in endpoints if item.name == name)
+    endpoint = next(endpoint for endpoint in endpoints if endpoint.name == name)
     return f"{name}: {endpoint.model}{'' if endpoint.accepts_images else ' (no images)'}"
 
 
-def _plan(form_key: str, release_names: dict[str, tuple[str, str]]) -> None:
+def _plan_evaluation(form_key: str, release_names: dict[str, tuple[str, str]]) -> None:
     name = str(state.get_widget_value(f"{form_key}-name") or "").strip()
     prompt = str(state.get_widget_value(f"{form_key}-prompt"))
     conditions = state.get_widget_value(f"{form_key}-conditions")

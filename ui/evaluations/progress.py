@@ -20,17 +20,20 @@ from ui.widgets import escape_markdown
 
 
 def show_progress(name: str) -> None:
-    """Show the progress. While the evaluation runs, the figures are refreshed by themselves."""
+    """Show the progress. While the evaluation runs, the figures refresh by themselves."""
     show_live_progress(
-        partial(_load, name), _draw, lambda _: _is_active(name), notice_key=f"evaluation-{name}"
+        partial(_load_progress, name),
+        _show_progress,
+        lambda _: _is_active(name),
+        notice_key=f"evaluation-{name}",
     )
 
 
-def _draw(progress: EvaluationProgress, *, is_active: bool) -> None:
+def _show_progress(progress: EvaluationProgress, *, is_active: bool) -> None:
     state_text = "finished" if progress.is_finished else "in progress" if is_active else "not running"
     text = f"{progress.ended:,} of {count_text(progress.requests, 'request')} · {state_text}"
     st.progress(progress.ended / progress.requests, text=text)
-    for reason in dict.fromkeys(_list_reasons(progress)):
+    for reason in dict.fromkeys(_list_pause_reasons(progress)):
         st.warning(escape_markdown(reason))
     show_metrics(
         ("Cost so far", format_cost(progress.cost_nanos), "Of all conditions."),
@@ -41,52 +44,68 @@ def _draw(progress: EvaluationProgress, *, is_active: bool) -> None:
         ),
         ("Answers", f"{progress.answers:,}", "Stored when a condition ends or pauses."),
     )
-    rows = [_condition_row(item) for item in progress.conditions]
-    show_table(rows if progress.paraphrases is None else [*rows, _paraphrases_row(progress.paraphrases)])
-    for item in progress.conditions:
-        for reason, count in item.run.excluded.items():
+    rows = [_build_condition_row(condition_progress) for condition_progress in progress.conditions]
+    show_table(
+        rows if progress.paraphrases is None else [*rows, _build_paraphrases_row(progress.paraphrases)]
+    )
+    for condition_progress in progress.conditions:
+        for reason, count in condition_progress.run.excluded.items():
             st.caption(
                 escape_markdown(
-                    f"{item.run.condition.value.capitalize()}: {count_text(count, 'question')} not asked "
-                    f"({reason})."
+                    f"{condition_progress.run.condition.value.capitalize()}: {count_text(count, 'question')} "
+                    f"not asked ({reason})."
                 )
             )
     if progress.evaluation.answered_by is AnsweredBy.ENDPOINT:
-        _draw_buttons(progress, is_active=is_active)
+        _show_buttons(progress, is_active=is_active)
 
 
-def _draw_buttons(progress: EvaluationProgress, *, is_active: bool) -> None:
+def _show_buttons(progress: EvaluationProgress, *, is_active: bool) -> None:
     name = progress.evaluation.name
     notice_key = f"evaluation-{name}"
-    failed = sum(item.requests.count(RequestStatus.FAILED) for item in progress.conditions if item.requests)
+    failed_count = sum(
+        condition_progress.requests.count(RequestStatus.FAILED)
+        for condition_progress in progress.conditions
+        if condition_progress.requests
+    )
     with st.container(horizontal=True):
         if is_active:
             show_action_button(
-                "Pause", _pause, name, notice_key=notice_key, help_text="Calls under way are stored."
+                "Pause",
+                _pause_evaluation,
+                name,
+                notice_key=notice_key,
+                help_text="Calls under way are stored.",
             )
         elif not progress.is_finished:
             show_action_button(
-                "Resume" if progress.ended else "Start", _start, name, notice_key=notice_key, is_primary=True
+                "Resume" if progress.ended else "Start",
+                _start_evaluation,
+                name,
+                notice_key=notice_key,
+                is_primary=True,
             )
-        if failed and not is_active:
-            show_action_button("Call failed requests again", _retry, name, notice_key=notice_key)
+        if failed_count and not is_active:
+            show_action_button(
+                "Call failed requests again", _retry_failed_requests, name, notice_key=notice_key
+            )
 
 
-def _condition_row(item: ConditionProgress) -> dict[str, object]:
-    requests = item.requests
+def _build_condition_row(condition_progress: ConditionProgress) -> dict[str, object]:
+    requests = condition_progress.requests
     return {
-        "Condition": item.run.condition.value,
-        "State": _describe_state(item),
-        "Completed": requests.ended if requests else item.run.predictions,
-        "Questions": item.run.cases,
-        "Answers": item.run.predictions,
+        "Condition": condition_progress.run.condition.value,
+        "State": _describe_state(condition_progress),
+        "Completed": requests.ended if requests else condition_progress.run.predictions,
+        "Questions": condition_progress.run.cases,
+        "Answers": condition_progress.run.predictions,
         "Failed": sum(requests.failures.values()) if requests else 0,
-        "Cost": format_cost(item.cost_nanos),
-        "Model run": item.run.model_run or "",
+        "Cost": format_cost(condition_progress.cost_nanos),
+        "Model run": condition_progress.run.model_run or "",
     }
 
 
-def _paraphrases_row(requests: RunProgress) -> dict[str, object]:
+def _build_paraphrases_row(requests: RunProgress) -> dict[str, object]:
     return {
         "Condition": "(paraphrases to be written)",
         "State": requests.state,
@@ -99,13 +118,13 @@ def _paraphrases_row(requests: RunProgress) -> dict[str, object]:
     }
 
 
-def _describe_state(item: ConditionProgress) -> str:
-    if item.requests is None:
-        return "finished" if item.run.is_finished else "waiting for answers"
-    return item.requests.state
+def _describe_state(condition_progress: ConditionProgress) -> str:
+    if condition_progress.requests is None:
+        return "finished" if condition_progress.run.is_finished else "waiting for answers"
+    return condition_progress.requests.state
 
 
-def _list_reasons(progress: EvaluationProgress) -> list[str]:
+def _list_pause_reasons(progress: EvaluationProgress) -> list[str]:
     return [
         requests.run.reason
         for requests in evaluations.list_request_runs(progress)
@@ -113,7 +132,7 @@ def _list_reasons(progress: EvaluationProgress) -> list[str]:
     ]
 
 
-def _load(name: str) -> EvaluationProgress:
+def _load_progress(name: str) -> EvaluationProgress:
     with read_only_session() as db:
         return evaluations.load_progress(db, by=current_person(), name=name, now=clock())
 
@@ -123,15 +142,15 @@ def _is_active(name: str) -> bool:
     return job_control.is_active(evaluations.EVALUATION, by=current_person(), subject=f"evaluation {name}")
 
 
-def _start(name: str) -> None:
-    _open(name, retry_failed=False)
+def _start_evaluation(name: str) -> None:
+    _open_evaluation(name, retry_failed=False)
 
 
-def _retry(name: str) -> None:
-    _open(name, retry_failed=True)
+def _retry_failed_requests(name: str) -> None:
+    _open_evaluation(name, retry_failed=True)
 
 
-def _open(name: str, *, retry_failed: bool) -> None:
+def _open_evaluation(name: str, *, retry_failed: bool) -> None:
     person = current_person()
     with unit_of_work() as db:
         evaluations.open_evaluation(db, by=person, name=name, retry_failed=retry_failed, now=clock())
@@ -143,6 +162,6 @@ def _open(name: str, *, retry_failed: bool) -> None:
     )
 
 
-def _pause(name: str) -> None:
+def _pause_evaluation(name: str) -> None:
     with unit_of_work() as db:
         evaluations.pause_evaluation(db, by=current_person(), name=name, now=clock())

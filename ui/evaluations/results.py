@@ -28,7 +28,7 @@ from ui.widgets import escape_markdown, run_action, show_notice
 
 
 def show_results(progress: EvaluationProgress) -> None:
-    """Show the button that computes the results, and the results if they are of the present answers."""
+    """Show the button that computes the results, and the results if they belong to the present answers."""
     evaluation = progress.evaluation
     st.subheader("Results")
     if evaluation.split == Split.PRIVATE:
@@ -39,21 +39,29 @@ def show_results(progress: EvaluationProgress) -> None:
         key=f"results-{evaluation.name}",
         disabled=not progress.answers,
         on_click=run_action,
-        args=(_compute, evaluation.name, release, progress.answers, evaluation.split == Split.PRIVATE),
+        args=(
+            _compute_results,
+            evaluation.name,
+            release,
+            progress.answers,
+            evaluation.split == Split.PRIVATE,
+        ),
         kwargs={"notice_key": f"results-{evaluation.name}"},
     )
     show_notice(f"results-{evaluation.name}")
-    former = state.get_selection(_key(evaluation.name, evaluation.release, progress.answers))
-    results = state.get_selection(_key(evaluation.name, release, progress.answers))
+    original_results = state.get_selection(
+        _make_selection_key(evaluation.name, evaluation.release, progress.answers)
+    )
+    results = state.get_selection(_make_selection_key(evaluation.name, release, progress.answers))
     if isinstance(results, EvaluationResults):
-        if release != evaluation.release and isinstance(former, EvaluationResults):
-            _draw_former(evaluation, former)
+        if release != evaluation.release and isinstance(original_results, EvaluationResults):
+            _show_original_accuracies(evaluation, original_results)
             st.markdown(f"#### With the keys of {escape_markdown(release)}")
-        _draw(evaluation, results)
+        _show_computed_results(evaluation, results)
 
 
 def _choose_release(evaluation: Evaluation) -> str:
-    """Show the choice of the keys, if the dataset has several releases, and return the name of a release."""
+    """Show the choice of a release whose keys count, if the dataset has several; return its name."""
     with read_only_session() as db:
         names = [
             record.name
@@ -72,17 +80,17 @@ def _choose_release(evaluation: Evaluation) -> str:
     )
 
 
-def _draw_former(evaluation: Evaluation, results: EvaluationResults) -> None:
+def _show_original_accuracies(evaluation: Evaluation, results: EvaluationResults) -> None:
     st.markdown(f"**Accuracy with the keys of {escape_markdown(evaluation.release)}**")
     show_table(list_accuracy_rows(results))
 
 
-def _draw(evaluation: Evaluation, results: EvaluationResults) -> None:
+def _show_computed_results(evaluation: Evaluation, results: EvaluationResults) -> None:
     if evaluation.is_test_model:
         st.warning(f"{TEST_MODEL_NOTE.capitalize()}: the model is the small one of the tests.")
     for line in describe_extraction(results):
         st.caption(escape_markdown(line))
-    if any(item.missing for item in results.accuracies):
+    if any(accuracy.missing for accuracy in results.accuracies):
         st.warning("Not all questions have a reply. Those without one count as wrong.")
     st.caption(
         f"{results.questions:,} questions. Intervals are clustered by patient ({results.clusters:,}). Chance "
@@ -107,16 +115,16 @@ def _draw(evaluation: Evaluation, results: EvaluationResults) -> None:
         st.caption(escape_markdown(sentence))
 
 
-def _compute(name: str, release: str, answers: int, is_recorded: bool) -> None:
+def _compute_results(name: str, release: str, answers: int, is_recorded: bool) -> None:
     with unit_of_work() if is_recorded else read_only_session() as db:
         by, now = current_person(), clock()
         evaluation, results = evaluations.open_results(db, by=by, name=name, release=release, now=now)
-        former = results
+        original_results = results
         if release != evaluation.release:
-            _, former = evaluations.open_results(db, by=by, name=name, now=now)
-    state.set_selection(_key(name, release, answers), results)
-    state.set_selection(_key(name, evaluation.release, answers), former)
+            _, original_results = evaluations.open_results(db, by=by, name=name, now=now)
+    state.set_selection(_make_selection_key(name, release, answers), results)
+    state.set_selection(_make_selection_key(name, evaluation.release, answers), original_results)
 
 
-def _key(name: str, release: str, answers: int) -> str:
+def _make_selection_key(name: str, release: str, answers: int) -> str:
     return f"results of evaluation {name} with {answers} answers and the keys of {release}"

@@ -71,7 +71,7 @@ def _show_reader_means(view: ReportView) -> None:
     show_table(
         [
             {
-                "Measure": _name_measure(row.measure),
+                "Measure": _format_measure_name(row.measure),
                 **_describe_arm(row.arm, rows),
                 "Mean": _format_measure(row.measure, row.estimate, row.low, row.high),
                 "Readers": row.readers,
@@ -92,11 +92,11 @@ def _show_reader_means(view: ReportView) -> None:
 
 
 def _describe_arm(arm: str, rows: Sequence[MrmcComparison | ReaderMean]) -> dict[str, str]:
-    """Return the cell of the arm; empty in a study with a single arm."""
+    """Return the column Arm with its text; an empty dict in a study with a single arm."""
     return {"Arm": arm or "mean of the arms"} if any(row.arm for row in rows) else {}
 
 
-def _name_measure(measure: str) -> str:
+def _format_measure_name(measure: str) -> str:
     return measure.upper() if measure == AUC else measure.capitalize()
 
 
@@ -157,7 +157,7 @@ def _show_boxes(view: ReportView) -> None:
 
 
 def _show_paper_layout(view: ReportView) -> None:
-    """Show the accuracies in the layout of the ReXVQA paper, for comparison with its tables and bars."""
+    """Show the accuracies in the layout of the ReXVQA paper, for comparison with the paper."""
     with st.expander("ReXVQA layout"):
         view.draw_figure("bars")
         st.caption("Percentages of all raters, without intervals. Replies without an answer count as wrong.")
@@ -221,7 +221,7 @@ def _format_share(value: float | None, low: float | None, high: float | None) ->
 
 
 def show_differences(view: ReportView) -> None:
-    """Show the differences from the models, and those between the arms."""
+    """Show the differences from the models and between the arms."""
     _show_differences_from_models(view)
     _show_arm_differences(view)
 
@@ -255,7 +255,7 @@ def _show_differences_from_models(view: ReportView) -> None:
         [
             {
                 "Model": row.model,
-                "Measure": _name_measure(row.measure),
+                "Measure": _format_measure_name(row.measure),
                 **_describe_arm(row.arm, comparisons),
                 "Difference (percentage points)": "–"
                 if is_withheld(row.note)
@@ -273,10 +273,10 @@ def _show_differences_from_models(view: ReportView) -> None:
         empty="No comparison: it needs readers and a model.",
     )
     _show_missing_answers(view)
-    own_reference_tables = (
+    leave_one_out_tables = (
         ("leave_one_out", "leave_one_out_paired") if view.report.tables.leave_one_out else ()
     )
-    view.show_table_links("paired", "unpaired", "mrmc", *own_reference_tables, "missing_answers")
+    view.show_table_links("paired", "unpaired", "mrmc", *leave_one_out_tables, "missing_answers")
 
 
 def _show_missing_answers(view: ReportView) -> None:
@@ -316,7 +316,7 @@ def _show_arm_differences(view: ReportView) -> None:
         [
             {
                 "Contrast": f"{row.a} minus {row.b}",
-                "Measure": _name_measure(row.measure),
+                "Measure": _format_measure_name(row.measure),
                 "Difference (percentage points)": "–"
                 if is_withheld(row.note)
                 else _format_share(row.difference, row.low, row.high),

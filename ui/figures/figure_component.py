@@ -1,4 +1,4 @@
-"""Shows a figure of a report in the colours of the page, with the same drawing as its file."""
+"""Shows a figure of a report, drawn as in its file but in the colours of the page."""
 
 from __future__ import annotations
 

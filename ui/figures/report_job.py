@@ -18,7 +18,7 @@ from ui.context import current_workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRequest:
-    """The parameters of the job: the study, and the release whose keys count, if not those of the study."""
+    """The parameters of the job. ``release`` has the keys that count; None for the keys of the study."""
 
     study: str
     release: str | None = None

@@ -32,7 +32,7 @@ from ui.widgets import escape_markdown, page_fragment, run_action, show_notice
 def show_report(person: Person, summary: StudySummary) -> None:
     """Show the report on the present answers.
 
-    If it is not stored yet, draw the progress of its computation, or the button that starts the computation.
+    If the report is not stored yet, show the progress of its computation, or the button that starts it.
     """
     release = _choose_keys(person, summary)
     try:
@@ -51,7 +51,7 @@ def show_report(person: Person, summary: StudySummary) -> None:
 
 
 def _choose_keys(person: Person, summary: StudySummary) -> str | None:
-    """Show the choice of the answer keys. Returns the name of a release, or None for those of the study."""
+    """Show the choice of the answer keys. Return the name of a release; None for the keys of the study."""
     with read_only_session() as db:
         names = [
             record.name
@@ -88,10 +88,10 @@ def _show_compute_button(person: Person, summary: StudySummary, release: str | N
     )
     show_notice("report")
     with read_only_session() as db:
-        n_answers = count_report_answers(db, by=person, study=summary.study.name)
+        answer_count = count_report_answers(db, by=person, study=summary.study.name)
     st.caption(
         "The report covers "
-        f"{count_text(n_answers, 'reading or prediction', 'readings and predictions')}. It takes some "
+        f"{count_text(answer_count, 'reading or prediction', 'readings and predictions')}. It takes some "
         "seconds and is kept until answers, exclusions or the protocol change."
     )
 

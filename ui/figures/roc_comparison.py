@@ -36,13 +36,13 @@ def show_roc_comparison(summary: StudySummary) -> None:
         with read_only_session() as db:
             data = load_report_data(db, by=person, study=summary.study.name)
         try:
-            selected = select_roc_ratings(data)
+            roc_ratings = select_roc_ratings(data)
         except DomainError as error:
             st.error(escape_markdown(str(error)))
             return
         for file in files:
             try:
-                results = read_roc_results(selected, name=file.name, content=file.getvalue())
+                results = read_roc_results(roc_ratings, name=file.name, content=file.getvalue())
             except DomainError as error:
                 st.error(escape_markdown(str(error)))
                 continue
@@ -61,16 +61,16 @@ def _show_export(summary: StudySummary, person: Person) -> None:
     with read_only_session() as db:
         data = load_report_data(db, by=person, study=name)
     try:
-        selected = select_roc_ratings(data)
+        roc_ratings = select_roc_ratings(data)
     except DomainError as error:
         st.error(escape_markdown(str(error)))
         return
     counts = (
-        f"{count_text(len(selected.cases), 'yes/no question')} ({sum(selected.truth):,} yes), "
-        f"{count_text(len(selected.ratings), 'rating')}"
+        f"{count_text(len(roc_ratings.cases), 'yes/no question')} ({sum(roc_ratings.truth):,} yes), "
+        f"{count_text(len(roc_ratings.ratings), 'rating')}"
     )
     st.markdown(f"[Files (ZIP)](/files/roc-files.zip?{urlencode({'study': name})}): {counts}.")
-    for note in selected.notes:
+    for note in roc_ratings.notes:
         st.caption(escape_markdown(note))
 
 

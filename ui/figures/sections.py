@@ -1,4 +1,4 @@
-"""The sections of a report. The page draws only the figures of the chosen section, to be fast."""
+"""The sections of a report. The page shows only the chosen section, to be fast."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def show_lists(view: ReportView) -> None:
 
 
 def _build_rater_row(profile: RaterProfile) -> dict[str, object]:
-    marks = [
-        mark
-        for mark, applies in (
+    notes = [
+        note
+        for note, applies in (
             ("contributed to the answer key", profile.set_reference),
             ("simulated", profile.simulated),
         )
@@ -89,7 +89,7 @@ def _build_rater_row(profile: RaterProfile) -> dict[str, object]:
         "Level": profile.level or "",
         "Years of experience": "" if profile.years is None else f"{profile.years:g}",
         "Subspecialty": profile.subspecialty or "",
-        "Note": ", ".join(marks),
+        "Note": ", ".join(notes),
     }
 
 

@@ -1,4 +1,4 @@
-"""A report with the choices of the person: task and raters. It draws figures and links to files."""
+"""A report with the choices of the person: task and raters. It shows figures and links to files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ReportView:
         filtered_report: the report with the chosen raters only.
         task: the chosen task.
         address: the path of the folder of the report's files.
-        query: the query string of the files, without the question mark; empty for none.
+        query: the query string of the links, without the question mark; empty for none.
         key: the beginning of the keys of the widgets.
     """
 

@@ -15,12 +15,12 @@ def show_accounts(person: Person) -> None:
     """Show the tile of the stage Administration."""
     with read_only_session() as db:
         people = accounts.list_people(db, by=person)
-        with_second_factor = accounts.list_people_with_second_factor(db, by=person)
+        second_factor_ids = accounts.list_people_with_second_factor(db, by=person)
     active_people = [account for account in people if account.disabled_at is None]
     counts = " · ".join(
         count_text(sum(role in account.roles for account in active_people), role.value) for role in Role
     )
-    second_factor_count = sum(account.id in with_second_factor for account in active_people)
+    second_factor_count = sum(account.id in second_factor_ids for account in active_people)
     with st.container(border=True, key="overread-administration"):
         st.subheader("Administration")
         st.write(escape_markdown(f"{count_text(len(active_people), 'account')}: {counts}"))

@@ -20,8 +20,8 @@ class NextStep:
 
 def find_next_step(workspace: WorkspaceState) -> NextStep:
     """Return the first step that is not done: import, draw, assign, review, adjudicate, release, study."""
-    for find in (_find_data_step, _find_review_step, _find_result_step):
-        step = find(workspace)
+    for find_step in (_find_data_step, _find_review_step, _find_result_step):
+        step = find_step(workspace)
         if step is not None:
             return step
     return _find_study_step(workspace)
@@ -52,23 +52,23 @@ def _find_review_step(workspace: WorkspaceState) -> NextStep | None:
         (overview for overview in workspace.open_batches if overview.requested < overview.questions), None
     )
     if unassigned_batch is not None:
-        unassigned = unassigned_batch.questions - unassigned_batch.requested
+        unassigned_count = unassigned_batch.questions - unassigned_batch.requested
         return NextStep(
             situation=(
-                f"In batch {unassigned_batch.batch.name}, {count_text(unassigned, 'question')} "
-                f"{'is' if unassigned == 1 else 'are'} unassigned."
+                f"In batch {unassigned_batch.batch.name}, {count_text(unassigned_count, 'question')} "
+                f"{'is' if unassigned_count == 1 else 'are'} unassigned."
             ),
             instruction="Assign them to one or more reviewers.",
             page="pages/assign.py",
             label="Assign questions",
         )
     judgements_left = sum(overview.left for overview in workspace.open_batches)
-    skipped = sum(overview.skipped for overview in workspace.open_batches)
+    skipped_count = sum(overview.skipped for overview in workspace.open_batches)
     if judgements_left:
         return NextStep(
             situation=(
                 f"The reviewers have {count_text(judgements_left, 'judgement')} left"
-                f"{f', and {skipped:,} skipped' if skipped else ''}."
+                f"{f', and {skipped_count:,} skipped' if skipped_count else ''}."
             ),
             instruction="View their progress and the estimated finish.",
             page="pages/progress.py",
@@ -79,9 +79,9 @@ def _find_review_step(workspace: WorkspaceState) -> NextStep | None:
 
 def _find_result_step(workspace: WorkspaceState) -> NextStep | None:
     if workspace.open_disputes:
-        disputes = count_text(workspace.open_disputes, "dispute")
+        disputes_text = count_text(workspace.open_disputes, "dispute")
         return NextStep(
-            situation=f"All assigned questions are judged; {disputes} open.",
+            situation=f"All assigned questions are judged; {disputes_text} open.",
             instruction="Name an adjudicator for the batch, or wait for the adjudications.",
             page="pages/assign.py",
             label="View batches",
@@ -104,11 +104,12 @@ def _find_study_step(workspace: WorkspaceState) -> NextStep:
             page="pages/studies.py",
             label="View reader studies",
         )
-    unfinished = workspace.readers - workspace.readers_finished
+    unfinished_count = workspace.readers - workspace.readers_finished
     return NextStep(
         situation=(
-            f"{count_text(unfinished, 'reader')} {'has' if unfinished == 1 else 'have'} not finished."
-            if unfinished
+            f"{count_text(unfinished_count, 'reader')} "
+            f"{'has' if unfinished_count == 1 else 'have'} not finished."
+            if unfinished_count
             else "All judgements are given, and all readers are finished."
         ),
         instruction="View the studies and their reports.",

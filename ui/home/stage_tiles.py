@@ -72,12 +72,12 @@ def _build_data_tile(workspace: WorkspaceState) -> StageTile:
 
 
 def _build_review_tile(workspace: WorkspaceState) -> StageTile:
-    skipped = sum(overview.skipped for overview in workspace.batches)
+    skipped_count = sum(overview.skipped for overview in workspace.batches)
     lines = [
         f"{len(workspace.open_batches):,} of {count_text(len(workspace.batches), 'batch', 'batches')} open"
     ]
-    if skipped:
-        lines.append(f"{count_text(skipped, 'question')} skipped")
+    if skipped_count:
+        lines.append(f"{count_text(skipped_count, 'question')} skipped")
     return StageTile(
         stage=Stage.REVIEW,
         value=f"{workspace.judgements_done:,} of {workspace.judgements_requested:,}",
@@ -89,14 +89,14 @@ def _build_review_tile(workspace: WorkspaceState) -> StageTile:
 
 
 def _build_results_tile(workspace: WorkspaceState) -> StageTile:
-    releases = [f"{release.dataset} {release.name}" for release in workspace.releases]
+    release_names = [f"{release.dataset} {release.name}" for release in workspace.releases]
     return StageTile(
         stage=Stage.RESULTS,
         value=f"{workspace.open_disputes:,}",
         label="Open disputes",
         lines=(
-            (count_text(len(releases), "release"), _join_names(releases))
-            if releases
+            (count_text(len(release_names), "release"), _join_names(release_names))
+            if release_names
             else ("No releases yet.",)
         ),
         page="pages/releases.py",
@@ -128,5 +128,5 @@ def _build_studies_tile(workspace: WorkspaceState) -> StageTile:
 
 
 def _join_names(names: Sequence[str]) -> str:
-    omitted = len(names) - _MAX_NAMES
-    return ", ".join(names[:_MAX_NAMES]) + (f" and {omitted:,} more" if omitted > 0 else "")
+    omitted_count = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {omitted_count:,} more" if omitted_count > 0 else "")

@@ -27,12 +27,12 @@ from ui.widgets import escape_markdown, run_action, show_notice
 
 _NOTICE_KEY = "boxes"
 _MAX_ROWS = 200
-_MATCHES = {
+_MATCH_LABELS = {
     BoxMatch.AUTO.value: "Question id if stated, otherwise image",
     BoxMatch.QUESTION.value: "Question id",
     BoxMatch.IMAGE.value: "Image",
 }
-_LABELS = {
+_BOX_CHOICE_LABELS = {
     BoxLabels.MENTIONED.value: "Boxes that the question mentions",
     BoxLabels.ALL.value: "All boxes",
 }
@@ -67,12 +67,15 @@ def show_box_corrections(person: Person, names: Sequence[str]) -> None:
     )
     match_column, label_column, replace_column = st.columns(3)
     match = match_column.selectbox(
-        "Find questions by", list(_MATCHES), format_func=_MATCHES.__getitem__, key=f"{form_key}-match"
+        "Find questions by",
+        list(_MATCH_LABELS),
+        format_func=_MATCH_LABELS.__getitem__,
+        key=f"{form_key}-match",
     )
     labels = label_column.selectbox(
         "Boxes of an image",
-        list(_LABELS),
-        format_func=_LABELS.__getitem__,
+        list(_BOX_CHOICE_LABELS),
+        format_func=_BOX_CHOICE_LABELS.__getitem__,
         key=f"{form_key}-labels",
         help="A question mentions a label if the label's words occur in its stem, options or category.",
     )
@@ -115,14 +118,14 @@ def _show_preview(person: Person, name: str, content: bytes, options: _Options, 
         kwargs={
             "file_key": f"{form_key}-file",
             "reason": reason,
-            "expected": plan.hash_changes(),
+            "expected_hash": plan.hash_changes(),
             "notice_key": _NOTICE_KEY,
         },
     )
 
 
-def _show_plan(plan: BoxPlan, file: str) -> None:
-    headline, *not_changed = plan.describe(file)
+def _show_plan(plan: BoxPlan, file_name: str) -> None:
+    headline, *reasons_not_changed = plan.describe(file_name)
     st.markdown(f"**{escape_markdown(headline)}**")
     show_table(
         [
@@ -133,7 +136,7 @@ def _show_plan(plan: BoxPlan, file: str) -> None:
     )
     if len(plan.changes) > _MAX_ROWS:
         st.caption(f"Showing the first {_MAX_ROWS:,} of {len(plan.changes):,}.")
-    for sentence in not_changed:
+    for sentence in reasons_not_changed:
         st.caption(escape_markdown(sentence))
     if plan.refusals:
         st.warning(f"Invalid boxes: {len(plan.refusals):,}.")
@@ -141,7 +144,14 @@ def _show_plan(plan: BoxPlan, file: str) -> None:
 
 
 def _change_boxes(
-    person: Person, options: _Options, name: str, digest: str, *, file_key: str, reason: str, expected: str
+    person: Person,
+    options: _Options,
+    name: str,
+    digest: str,
+    *,
+    file_key: str,
+    reason: str,
+    expected_hash: str,
 ) -> str:
     file = state.get_widget_value(file_key)
     content = b"" if file is None else file.getvalue()  # type: ignore[attr-defined]  # an uploaded file
@@ -150,7 +160,7 @@ def _change_boxes(
     with unit_of_work() as db:
         plan = correct_boxes(
             db, by=person, dataset=options.dataset, content=content, file=name, reason=reason,
-            match=options.match, labels=options.labels, replace=options.replace, expected=expected,
+            match=options.match, labels=options.labels, replace=options.replace, expected=expected_hash,
             now=clock(),
         )  # fmt: skip
     state.clear_form("boxes")

@@ -42,7 +42,7 @@ class Delivery:
         path: the question file on this server, or a folder of files that a mapping reads.
         name: the original name of the question file.
         images: the folder of the images; None if there are none, or if they are in memory.
-        uploaded: whether the files were uploaded, and are deleted after the import.
+        uploaded: whether the files were uploaded. Uploaded files are deleted after the import.
         in_memory: whether the zip of images is kept in memory; :func:`find_images` returns it.
     """
 
@@ -83,7 +83,7 @@ def find_images(delivery: Delivery) -> Path | ZippedImages | None:
 def list_allowed_folders() -> list[Path]:
     """Return the folders from which files on the server may be imported.
 
-    The setting lists them. Without the setting, it is the home folder of the user that runs the app.
+    The setting lists them. Without the setting, it is only the home folder of the user that runs the app.
     """
     folders = [folder for folder in os.environ.get(FOLDERS_SETTING, "").split(os.pathsep) if folder]
     return [Path(folder).expanduser().resolve() for folder in folders] or [Path.home().resolve()]
@@ -98,7 +98,7 @@ def locate_server_files(file: str, images: str) -> Delivery:
 
     Raises:
         NotFound: the file or folder does not exist, or is outside the allowed folders. The message does not
-        distinguish the two.
+        say which.
     """
     path = resolve_server_path(file)
     return Delivery(
@@ -177,7 +177,7 @@ def resolve_server_path(
 
     Raises:
         NotFound: it does not exist, is of another kind, or is outside the allowed folders. The message does
-            not distinguish them.
+            not say which.
     """
     path = Path(text.strip()).expanduser().resolve()
     is_allowed = any(path.is_relative_to(allowed) for allowed in list_allowed_folders())

@@ -35,7 +35,7 @@ def show_import_form(
         key=f"{form_key}-dataset",
         help="a new name, or an existing dataset to add to",
     )
-    minimum = minimum_column.number_input(
+    min_length = minimum_column.number_input(
         "Minimum explanation length",
         min_value=0,
         value=20,
@@ -64,7 +64,7 @@ def show_import_form(
         dataset=dataset,
         skip_known=skip_known,
         skip_bad=skip_bad,
-        minimum_explanation=int(minimum),
+        minimum_explanation=int(min_length),
         deidentify=deidentify,
     )
     import_column, back_column, _ = st.columns([1, 1, 2])

@@ -43,8 +43,11 @@ _LABELS = {
 #: The fields that are always visible. The others are in an expander.
 _MAIN_FIELDS = ("stem", "answer", "images", "id")
 _OPTIONS = "options"
-#: The fields that may have several columns.
-_SEVERAL = {"options": "One column, or one column per option", "images": "One column, or one column per view"}
+#: The help texts of the fields that may have several columns.
+_MULTI_COLUMN_HELP = {
+    "options": "One column, or one column per option",
+    "images": "One column, or one column per view",
+}
 _NONE = "(none)"
 _PREVIEW_RECORDS = 3
 _MAX_CELL_LENGTH = 300  # characters
@@ -68,7 +71,7 @@ def show_mapping_editor(delivery: Delivery, person: Person, form_key: str) -> Ma
             st.caption(escape_markdown(builtin.content.description or ""))
             mapping = builtin
         else:
-            mapping = _show_columns(delivery, sample, form_key)
+            mapping = _show_column_choices(delivery, sample, form_key)
     except InvalidValue as error:
         st.error(escape_markdown(str(error)))
         return None
@@ -77,8 +80,8 @@ def show_mapping_editor(delivery: Delivery, person: Person, form_key: str) -> Ma
     st.subheader("Records and resulting questions")
     if not mapping.content.join:
         file_stem = Path(delivery.name).stem
-        for tried in try_mapping(sample, mapping, file_stem=file_stem, count=_PREVIEW_RECORDS):
-            _show_tried_record(tried)
+        for tried_record in try_mapping(sample, mapping, file_stem=file_stem, count=_PREVIEW_RECORDS):
+            _show_tried_record(tried_record)
     st.button(
         "Save mapping file",
         key=f"{form_key}-save-mapping",
@@ -87,9 +90,9 @@ def show_mapping_editor(delivery: Delivery, person: Person, form_key: str) -> Ma
         kwargs={"notice_key": "mapping"},
     )
     show_notice("mapping")
-    saved = list_saved_mappings(current_workspace(), by=person)
-    if saved:
-        links = " · ".join(f"[{escape_markdown(name)}](/files/mappings/{name})" for name in saved)
+    saved_names = list_saved_mappings(current_workspace(), by=person)
+    if saved_names:
+        links = " · ".join(f"[{escape_markdown(name)}](/files/mappings/{name})" for name in saved_names)
         st.caption(f"Saved mapping files: {links}")
     return mapping
 
@@ -105,10 +108,10 @@ def _load_sample(path: Path, modified_ns: int, person: Person) -> TableSample:  
 
 def _show_mapping_choice(person: Person, form_key: str) -> Mapping | None:
     """Show the choice of a saved or an uploaded mapping file and return the mapping."""
-    saved = list_saved_mappings(current_workspace(), by=person)
+    saved_names = list_saved_mappings(current_workspace(), by=person)
     saved_column, upload_column = st.columns(2)
     name = saved_column.selectbox(
-        "Saved mapping file", [_NONE, *saved], key=f"{form_key}-saved-mapping", disabled=not saved
+        "Saved mapping file", [_NONE, *saved_names], key=f"{form_key}-saved-mapping", disabled=not saved_names
     )
     file = upload_column.file_uploader("Mapping file", type="toml", key=f"{form_key}-mapping-file")
     if file is None:
@@ -121,47 +124,47 @@ def _show_mapping_choice(person: Person, form_key: str) -> Mapping | None:
         raise InvalidValue(file.name, "is not UTF-8; save the file as UTF-8") from None
 
 
-def _show_columns(delivery: Delivery, sample: TableSample, form_key: str) -> Mapping | None:
-    guessed = guess_columns(sample)
-    chosen: dict[str, tuple[str, ...]] = {}
+def _show_column_choices(delivery: Delivery, sample: TableSample, form_key: str) -> Mapping | None:
+    guessed_columns = guess_columns(sample)
+    columns_by_field: dict[str, tuple[str, ...]] = {}
     for field, field_column in zip(_MAIN_FIELDS, st.columns(len(_MAIN_FIELDS)), strict=True):
         with field_column:
-            chosen[field] = _choose_columns(field, sample, guessed, form_key)
-    chosen[_OPTIONS] = _choose_columns(
-        _OPTIONS, sample, guessed, form_key
+            columns_by_field[field] = _choose_columns(field, sample, guessed_columns, form_key)
+    columns_by_field[_OPTIONS] = _choose_columns(
+        _OPTIONS, sample, guessed_columns, form_key
     )  # several columns need the whole width
     with st.expander("More fields"):
         other_fields = [field for field in FIELD_NAMES if field not in (*_MAIN_FIELDS, _OPTIONS)]
         field_columns = st.columns(4)
         for index, field in enumerate(other_fields):
             with field_columns[index % 4]:
-                chosen[field] = _choose_columns(field, sample, guessed, form_key)
-    missing = [_get_label(field) for field in REQUIRED_FIELDS if not chosen[field]]
-    if missing:
-        st.info(f"Choose the column for: {', '.join(missing)}.")
+                columns_by_field[field] = _choose_columns(field, sample, guessed_columns, form_key)
+    missing_labels = [_get_label(field) for field in REQUIRED_FIELDS if not columns_by_field[field]]
+    if missing_labels:
+        st.info(f"Choose the column for: {', '.join(missing_labels)}.")
         return None
     fixes = {
         issue.name: _choose_fix(issue, form_key)
-        for issue in find_layout_issues(sample, chosen, _list_image_names(delivery.images))
+        for issue in find_layout_issues(sample, columns_by_field, _list_image_names(delivery.images))
     }
-    return create_mapping(Path(delivery.name).stem, chosen, fixes, sample.input_settings)
+    return create_mapping(Path(delivery.name).stem, columns_by_field, fixes, sample.input_settings)
 
 
 def _choose_columns(
-    field: str, sample: TableSample, guessed: dict[str, tuple[str, ...]], form_key: str
+    field: str, sample: TableSample, guessed_columns: dict[str, tuple[str, ...]], form_key: str
 ) -> tuple[str, ...]:
-    if field in _SEVERAL:
-        several = st.multiselect(
+    if field in _MULTI_COLUMN_HELP:
+        chosen_columns = st.multiselect(
             _get_label(field),
             sample.columns,
-            default=list(guessed.get(field, ())),
+            default=list(guessed_columns.get(field, ())),
             key=f"{form_key}-column-{field}",
             placeholder=_NONE,
-            help=_SEVERAL[field],
+            help=_MULTI_COLUMN_HELP[field],
         )
-        return tuple(several)
+        return tuple(chosen_columns)
     columns = [_NONE, *sample.columns]
-    default = guessed.get(field, (_NONE,))[0]
+    default = guessed_columns.get(field, (_NONE,))[0]
     column = st.selectbox(
         _get_label(field), columns, index=columns.index(default), key=f"{form_key}-column-{field}"
     )
@@ -180,22 +183,26 @@ def _choose_fix(issue: LayoutIssue, form_key: str) -> str:
     return choice or ""
 
 
-def _show_tried_record(tried: TriedRecord) -> None:
+def _show_tried_record(tried_record: TriedRecord) -> None:
     with st.container(border=True):
         record_column, question_column = st.columns(2)
         with record_column:
-            record = tried.record if isinstance(tried.record, dict) else {"record": tried.record}
+            record = (
+                tried_record.record
+                if isinstance(tried_record.record, dict)
+                else {"record": tried_record.record}
+            )
             show_table(
                 [{"Column": name, "Value": str(value)[:_MAX_CELL_LENGTH]} for name, value in record.items()]
             )
         with question_column:
-            if tried.question is None:
-                st.error(escape_markdown(f"This record is not a valid question: {tried.reason}"))
+            if tried_record.question is None:
+                st.error(escape_markdown(f"This record is not a valid question: {tried_record.reason}"))
                 return
-            st.caption(escape_markdown(f"{tried.question.id} · {tried.question.format.label}"))
-            show_stem_options_key(tried.question)
-            if tried.question.explanation:
-                st.caption(escape_markdown(tried.question.explanation))
+            st.caption(escape_markdown(f"{tried_record.question.id} · {tried_record.question.format.label}"))
+            show_stem_options_key(tried_record.question)
+            if tried_record.question.explanation:
+                st.caption(escape_markdown(tried_record.question.explanation))
 
 
 def _get_label(field: str) -> str:

@@ -37,13 +37,13 @@ def show_import_outcome(job: Job, person: Person) -> None:
         "Import another file",
         key=f"another-{job.number}",
         on_click=run_action,
-        args=(_dismiss, job),
+        args=(_discard_import, job),
         kwargs={"notice_key": "import-run"},
         type="primary" if job.status is JobStatus.DONE else "secondary",
         width="stretch",
     )
-    refused_records = details is not None and any(refusal.record for refusal in details.refusals)
-    if job.status is JobStatus.FAILED and refused_records:
+    has_refused_records = details is not None and any(refusal.record for refusal in details.refusals)
+    if job.status is JobStatus.FAILED and has_refused_records:
         rerun_column.button(
             "Import without invalid records",
             key=f"rest-{job.number}",
@@ -68,7 +68,7 @@ def _import_valid_records(request: import_job.ImportRequest, person: Person) -> 
     import_job.start_import(replace(request, skip_bad=True), person)
 
 
-def _dismiss(job: Job) -> None:
+def _discard_import(job: Job) -> None:
     discard(import_job.decode_request(job).delivery)
     job_control.dismiss_job(job.number)
 

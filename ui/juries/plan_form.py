@@ -1,4 +1,4 @@
-"""Juries: the form that plans one."""
+"""Juries: the form that plans a jury."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ui.widgets import run_action, show_empty_state, show_notice
 
 
 def show_plan_form(dataset: DatasetSummary, person: Person) -> None:
-    """Show the form, or what has to exist before it."""
+    """Show the form; if there are no endpoints of two families, show what to do first."""
     with read_only_session() as db:
-        endpoints = [item.endpoint for item in models.list_endpoints(db, by=person)]
+        endpoints = [endpoint_state.endpoint for endpoint_state in models.list_endpoints(db, by=person)]
     st.markdown("**New jury**")
     families = {find_family(endpoint) for endpoint in endpoints}
     if len(families) < 2:
@@ -28,20 +28,20 @@ def show_plan_form(dataset: DatasetSummary, person: Person) -> None:
             "An admin adds endpoints on the page Language models.",
         )
     else:
-        _draw_form(dataset, endpoints)
+        _show_form(dataset, endpoints)
     show_notice("plan-jury")
 
 
-def _draw_form(dataset: DatasetSummary, endpoints: list[Endpoint]) -> None:
+def _show_form(dataset: DatasetSummary, endpoints: list[Endpoint]) -> None:
     form_key = state.form_key(f"jury-{dataset.id}")
-    by_name = {endpoint.name: endpoint for endpoint in endpoints}
+    endpoints_by_name = {endpoint.name: endpoint for endpoint in endpoints}
     with st.form(form_key, border=False):
         left, right = st.columns(2)
         left.multiselect(
             "Judges",
-            list(by_name),
+            list(endpoints_by_name),
             key=f"{form_key}-judges",
-            format_func=lambda name: f"{name} ({find_family(by_name[name])})",
+            format_func=lambda name: f"{name} ({find_family(endpoints_by_name[name])})",
             help="Endpoints of two or more families, shown in brackets.",
         )
         right.multiselect(
@@ -88,12 +88,12 @@ def _draw_form(dataset: DatasetSummary, endpoints: list[Endpoint]) -> None:
         st.form_submit_button(
             "Plan jury",
             on_click=run_action,
-            args=(_plan, form_key, dataset.name, dataset.id),
+            args=(_plan_new_jury, form_key, dataset.name, dataset.id),
             kwargs={"notice_key": "plan-jury"},
         )
 
 
-def _plan(form_key: str, dataset: str, dataset_id: int) -> str:
+def _plan_new_jury(form_key: str, dataset: str, dataset_id: int) -> str:
     judges = state.get_widget_value(f"{form_key}-judges")
     checks = state.get_widget_value(f"{form_key}-checks")
     questions = state.get_widget_value(f"{form_key}-questions")

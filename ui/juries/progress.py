@@ -19,13 +19,16 @@ from ui.widgets import escape_markdown
 
 
 def show_jury(jury_id: int) -> None:
-    """Show a jury. While it works, the figures are refreshed by themselves."""
+    """Show a jury. While it works, the figures refresh by themselves."""
     show_live_progress(
-        partial(_load, jury_id), _draw, lambda _: _is_active(jury_id), notice_key=f"jury-{jury_id}"
+        partial(_load_progress, jury_id),
+        _show_progress,
+        lambda _: _is_active(jury_id),
+        notice_key=f"jury-{jury_id}",
     )
 
 
-def _draw(progress: JuryProgress, *, is_active: bool) -> None:
+def _show_progress(progress: JuryProgress, *, is_active: bool) -> None:
     jury = progress.jury
     notes = [f"Questions: {jury.questions:,}.", *jury.notes]
     if jury.is_test:
@@ -33,9 +36,9 @@ def _draw(progress: JuryProgress, *, is_active: bool) -> None:
     st.caption(escape_markdown(" ".join(notes)))
     text = f"{progress.ended:,} of {count_text(progress.requests, 'request')}"
     st.progress(
-        progress.ended / progress.requests, text=f"{text} · {_name_state(progress, is_active=is_active)}"
+        progress.ended / progress.requests, text=f"{text} · {_describe_state(progress, is_active=is_active)}"
     )
-    for reason in dict.fromkeys(_list_reasons(progress)):
+    for reason in dict.fromkeys(_list_pause_reasons(progress)):
         st.warning(escape_markdown(reason))
     unpriced = f"{count_text(progress.unpriced_calls, 'call')} without a known price is not included."
     show_metrics(
@@ -47,11 +50,11 @@ def _draw(progress: JuryProgress, *, is_active: bool) -> None:
         ),
         ("Without a usable reply", f"{progress.failed:,}", "The question is not checked by that judge."),
     )
-    show_table([_judge_row(item) for item in progress.judges])
-    _draw_buttons(progress, is_active=is_active)
+    show_table([_build_judge_row(judge_progress) for judge_progress in progress.judges])
+    _show_buttons(progress, is_active=is_active)
 
 
-def _name_state(progress: JuryProgress, *, is_active: bool) -> str:
+def _describe_state(progress: JuryProgress, *, is_active: bool) -> str:
     if progress.is_finished:
         return "finished"
     if progress.is_cancelled:
@@ -59,29 +62,31 @@ def _name_state(progress: JuryProgress, *, is_active: bool) -> str:
     return "in progress" if is_active else "not running"
 
 
-def _list_reasons(progress: JuryProgress) -> list[str]:
+def _list_pause_reasons(progress: JuryProgress) -> list[str]:
     return [
-        item.run.reason
-        for item in progress.runs
-        if item.run.reason and item.run.status is not RunStatus.OPEN and not item.is_finished
+        run_progress.run.reason
+        for run_progress in progress.runs
+        if run_progress.run.reason
+        and run_progress.run.status is not RunStatus.OPEN
+        and not run_progress.is_finished
     ]
 
 
-def _judge_row(item: JudgeProgress) -> dict[str, object]:
-    requests = item.requests
+def _build_judge_row(judge_progress: JudgeProgress) -> dict[str, object]:
+    requests = judge_progress.requests
     return {
-        "Check": item.judge.check.label,
-        "Family": item.judge.family,
-        "Model": item.judge.model,
+        "Check": judge_progress.judge.check.label,
+        "Family": judge_progress.judge.family,
+        "Model": judge_progress.judge.model,
         "State": requests.state if requests else "no question to judge",
         "Completed": requests.ended if requests else 0,
         "Requests": requests.run.requests if requests else 0,
         "Cost": format_cost(requests.run.cost_nanos) if requests else "",
-        "Model run": item.judge.model_run or "",
+        "Model run": judge_progress.judge.model_run or "",
     }
 
 
-def _draw_buttons(progress: JuryProgress, *, is_active: bool) -> None:
+def _show_buttons(progress: JuryProgress, *, is_active: bool) -> None:
     if progress.is_cancelled:
         return
     jury_id = progress.jury.id
@@ -89,24 +94,30 @@ def _draw_buttons(progress: JuryProgress, *, is_active: bool) -> None:
     with st.container(horizontal=True):
         if is_active:
             show_action_button(
-                "Pause jury", _pause, jury_id, notice_key=notice_key, help_text="Calls under way are stored."
+                "Pause jury",
+                _pause_jury,
+                jury_id,
+                notice_key=notice_key,
+                help_text="Calls under way are stored.",
             )
         elif not progress.is_finished:
             label = "Resume jury" if progress.ended else "Start jury"
-            show_action_button(label, _start, jury_id, notice_key=notice_key, is_primary=True)
+            show_action_button(label, _start_jury, jury_id, notice_key=notice_key, is_primary=True)
         if progress.failed and not is_active:
-            show_action_button("Call failed requests again", _retry, jury_id, notice_key=notice_key)
+            show_action_button(
+                "Call failed requests again", _retry_failed_requests, jury_id, notice_key=notice_key
+            )
         if not progress.is_finished and not is_active:
             show_action_button(
                 "Cancel jury",
-                _cancel,
+                _cancel_jury,
                 jury_id,
                 notice_key=notice_key,
                 help_text="This cannot be undone. Votes so far are kept.",
             )
 
 
-def _load(jury_id: int) -> JuryProgress:
+def _load_progress(jury_id: int) -> JuryProgress:
     with read_only_session() as db:
         return quality.load_jury_progress(db, by=current_person(), jury_id=jury_id, now=clock())
 
@@ -116,15 +127,15 @@ def _is_active(jury_id: int) -> bool:
     return job_control.is_active(quality.JURY, by=current_person(), subject=f"jury {jury_id}")
 
 
-def _start(jury_id: int) -> None:
-    _open(jury_id, retry_failed=False)
+def _start_jury(jury_id: int) -> None:
+    _open_jury(jury_id, retry_failed=False)
 
 
-def _retry(jury_id: int) -> None:
-    _open(jury_id, retry_failed=True)
+def _retry_failed_requests(jury_id: int) -> None:
+    _open_jury(jury_id, retry_failed=True)
 
 
-def _open(jury_id: int, *, retry_failed: bool) -> None:
+def _open_jury(jury_id: int, *, retry_failed: bool) -> None:
     person = current_person()
     with unit_of_work() as db:
         quality.open_jury(db, by=person, jury_id=jury_id, retry_failed=retry_failed, now=clock())
@@ -133,12 +144,12 @@ def _open(jury_id: int, *, retry_failed: bool) -> None:
     )
 
 
-def _pause(jury_id: int) -> None:
+def _pause_jury(jury_id: int) -> None:
     with unit_of_work() as db:
         quality.pause_jury(db, by=current_person(), jury_id=jury_id, now=clock())
 
 
-def _cancel(jury_id: int) -> str:
+def _cancel_jury(jury_id: int) -> str:
     with unit_of_work() as db:
         quality.cancel_jury(db, by=current_person(), jury_id=jury_id, now=clock())
     return f"Cancelled jury {jury_id}."

@@ -24,13 +24,13 @@ def show_juries(dataset: DatasetSummary, person: Person) -> None:
         )
         if juries:
             labels = {jury.id: f"{jury.id} · {jury.planned_at:%Y-%m-%d %H:%M} UTC" for jury in juries}
-            chosen = st.selectbox(
+            chosen_id = st.selectbox(
                 "Jury",
                 [jury.id for jury in juries],
                 format_func=lambda jury_id: labels[jury_id],
                 key=f"jury-of-{dataset.id}-{len(juries)}",
                 width=320,
             )
-            show_jury(chosen)
+            show_jury(chosen_id)
         show_results(results)
         show_plan_form(dataset, person)

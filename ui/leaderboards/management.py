@@ -1,4 +1,4 @@
-"""Leaderboards: what coordinators do: create leaderboards, add teams and members, set reference rows."""
+"""Leaderboards: the forms of coordinators for leaderboards, teams, members and reference rows."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ def show_management(person: Person, name: str) -> None:
     """Show the teams with their members, and the reference rows that can be set."""
     with read_only_session() as db:
         teams = leaderboards.list_teams(db, by=person, leaderboard=name)
-        submitters = [item.name for item in list_people_with_role(db, role=Role.SUBMITTER)]
+        submitters = [submitter.name for submitter in list_people_with_role(db, role=Role.SUBMITTER)]
         evaluation_names = [
-            item.name for item in evaluations.list_evaluations(db, by=person) if item.split == Split.PRIVATE
+            evaluation.name
+            for evaluation in evaluations.list_evaluations(db, by=person)
+            if evaluation.split == Split.PRIVATE
         ]
-        study_names = [item.study.name for item in studies.list_studies(db, by=person)]
+        study_names = [summary.study.name for summary in studies.list_studies(db, by=person)]
     with st.expander("Teams", expanded=not teams):
         for team in teams:
             key = f"members-{name}-{team.id}-{len(team.members)}"
@@ -80,9 +82,13 @@ def show_management(person: Person, name: str) -> None:
 
 def _show_release_choice(person: Person, name: str) -> None:
     with read_only_session() as db:
-        board = next(item for item in leaderboards.list_leaderboards(db, by=person) if item.name == name)
-        sides = leaderboards.list_releases_with_private_split(db, by=person)
-    choices = [release for dataset, release in sides if dataset == board.dataset and release != board.release]
+        board = next(board for board in leaderboards.list_leaderboards(db, by=person) if board.name == name)
+        private_releases = leaderboards.list_releases_with_private_split(db, by=person)
+    choices = [
+        release
+        for dataset, release in private_releases
+        if dataset == board.dataset and release != board.release
+    ]
     if choices:
         key = f"release-{name}-{board.version}-{len(choices)}"
         st.selectbox("Release with corrected keys", choices, key=key, width=420)
@@ -118,9 +124,9 @@ def _show_reference_choice(
 def show_create_form(person: Person, *, is_open: bool) -> None:
     """Show the form that creates a leaderboard."""
     with read_only_session() as db:
-        sides = leaderboards.list_releases_with_private_split(db, by=person)
+        private_releases = leaderboards.list_releases_with_private_split(db, by=person)
     with st.expander("Create a leaderboard", expanded=is_open):
-        if not sides:
+        if not private_releases:
             show_empty_state(
                 "No release with a private split yet",
                 "A leaderboard uses the private questions of a release.",
@@ -128,16 +134,18 @@ def show_create_form(person: Person, *, is_open: bool) -> None:
                 "View releases",
             )
         else:
-            _draw_create_form({f"{dataset} {release}": (dataset, release) for dataset, release in sides})
+            _show_create_fields(
+                {f"{dataset} {release}": (dataset, release) for dataset, release in private_releases}
+            )
         show_notice("create-leaderboard")
 
 
-def _draw_create_form(sides: dict[str, tuple[str, str]]) -> None:
+def _show_create_fields(releases_by_label: dict[str, tuple[str, str]]) -> None:
     form_key = state.form_key("leaderboard")
     with st.form(form_key, border=False):
         left, right = st.columns(2)
         left.text_input("Name", key=f"{form_key}-name", placeholder="Chest X-ray questions 2026")
-        right.selectbox("Release", list(sides), key=f"{form_key}-release")
+        right.selectbox("Release", list(releases_by_label), key=f"{form_key}-release")
         columns = st.columns(3)
         for column, field, label, default in zip(
             columns,
@@ -158,16 +166,16 @@ def _draw_create_form(sides: dict[str, tuple[str, str]]) -> None:
             "Create leaderboard",
             type="primary",
             on_click=run_action,
-            args=(_create, form_key, sides),
+            args=(_create_leaderboard, form_key, releases_by_label),
             kwargs={"notice_key": "create-leaderboard"},
         )
 
 
-def _create(form_key: str, sides: dict[str, tuple[str, str]]) -> str:
+def _create_leaderboard(form_key: str, releases_by_label: dict[str, tuple[str, str]]) -> str:
     choice = str(state.get_widget_value(f"{form_key}-release"))
-    if choice not in sides:
+    if choice not in releases_by_label:
         raise InvalidValue("Release", "choose one")
-    dataset, release = sides[choice]
+    dataset, release = releases_by_label[choice]
     with unit_of_work() as db:
         board = leaderboards.create_leaderboard(
             db,
@@ -204,7 +212,7 @@ def _add_team(name: str, key: str) -> str:
 def _save_members(name: str, team: str, key: str) -> str:
     members = state.get_widget_value(key)
     with unit_of_work() as db:
-        saved = leaderboards.change_members(
+        saved_team = leaderboards.change_members(
             db,
             by=current_person(),
             leaderboard=name,
@@ -212,7 +220,7 @@ def _save_members(name: str, team: str, key: str) -> str:
             members=[str(member) for member in members] if isinstance(members, list) else [],
             now=clock(),
         )
-    return f"{saved.name}: {', '.join(saved.members) or 'no members'}."
+    return f"{saved_team.name}: {', '.join(saved_team.members) or 'no members'}."
 
 
 def _change_release(name: str, key: str) -> str:

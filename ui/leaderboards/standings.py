@@ -24,15 +24,15 @@ from ui.widgets import escape_markdown
 def show_standings(person: Person, name: str) -> None:
     """Show the leaderboard."""
     with read_only_session() as db:
-        newest = next(
+        newest_version = next(
             board.version for board in leaderboards.list_leaderboards(db, by=person) if board.name == name
         )
-    version = newest
-    if newest > 1:
+    version = newest_version
+    if newest_version > 1:
         version = st.selectbox(
             "Version",
-            list(range(newest, 0, -1)),
-            key=f"version-{name}-{newest}",
+            list(range(newest_version, 0, -1)),
+            key=f"version-{name}-{newest_version}",
             width=200,
             help="A new version has a corrected release. All submissions were scored again.",
         )

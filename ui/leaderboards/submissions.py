@@ -29,12 +29,12 @@ from ui.widgets import escape_markdown, run_action, show_notice
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-_MAX_SHOWN = 10  # refusals of a file
+_MAX_SHOWN_REFUSALS = 10
 _YES_NO = ("Yes", "No")
 
 
 def show_submissions(person: Person, name: str) -> None:
-    """Show the form, and the submissions of the person's team; or that the person has no team."""
+    """Show the form and the submissions of the person's team; if they have no team, say so."""
     st.subheader("Your team")
     try:
         with read_only_session() as db:
@@ -84,7 +84,7 @@ def _show_form(name: str, status: TeamStatus) -> None:
                 "Submit",
                 type="primary",
                 on_click=run_action,
-                args=(_submit, name, form_key),
+                args=(_submit_predictions, name, form_key),
                 kwargs={"notice_key": f"submission-{name}"},
             )
         show_notice(f"submission-{name}")
@@ -100,38 +100,42 @@ def _show_own_submissions(name: str, status: TeamStatus) -> None:
     show_table(
         [
             {
-                "Submission": str(item.id),
-                "Submitted": f"{item.submitted_at:%Y-%m-%d %H:%M} UTC",
-                "By": item.submitted_by or "command line",
-                "Method": item.details.method,
-                "Score": describe_score(scores.get((item.id, version))),
+                "Submission": str(submission.id),
+                "Submitted": f"{submission.submitted_at:%Y-%m-%d %H:%M} UTC",
+                "By": submission.submitted_by or "command line",
+                "Method": submission.details.method,
+                "Score": describe_score(scores.get((submission.id, version))),
                 **{
-                    f"Version {old}": describe_score(score) if (score := scores.get((item.id, old))) else "–"
-                    for old in versions
-                    if old != version
+                    f"Version {old_version}": describe_score(score)
+                    if (score := scores.get((submission.id, old_version)))
+                    else "–"
+                    for old_version in versions
+                    if old_version != version
                 },
                 "Public": "yes"
-                if item.details.is_public or item.id == status.counted_submission_id
+                if submission.details.is_public or submission.id == status.counted_submission_id
                 else "no",
-                "Counts": "yes" if item.id == status.counted_submission_id else "",
+                "Counts": "yes" if submission.id == status.counted_submission_id else "",
             }
-            for item in status.submissions
+            for submission in status.submissions
         ],
         visible_rows=10,
     )
     chosen_id = st.selectbox(
         "Submission",
-        [item.id for item in status.submissions],
+        [submission.id for submission in status.submissions],
         key=f"own-submission-{name}-{len(status.submissions)}",
         width=240,
     )
-    is_public = next(item.details.is_public for item in status.submissions if item.id == chosen_id)
+    is_public = next(
+        submission.details.is_public for submission in status.submissions if submission.id == chosen_id
+    )
     st.button(
         "Select for the leaderboard" if is_public else "Publish on the leaderboard",
         key=f"select-{name}-{chosen_id}",
         disabled=chosen_id == status.counted_submission_id,
         on_click=run_action,
-        args=(_select, name, chosen_id),
+        args=(_select_submission, name, chosen_id),
         kwargs={"notice_key": f"select-{name}"},
         help="One submission counts for a team. Without a selection it is the best public one, with the "
         "Ladder the last public one that changed the score. A selected submission becomes public.",
@@ -145,7 +149,7 @@ def _show_own_submissions(name: str, status: TeamStatus) -> None:
         st.code(receipt.to_json(), language="json")
 
 
-def _submit(name: str, form_key: str) -> str:
+def _submit_predictions(name: str, form_key: str) -> str:
     file = cast("UploadedFile | None", state.get_widget_value(f"{form_key}-file"))
     access = state.get_widget_value(f"{form_key}-access")
     if file is None:
@@ -177,33 +181,33 @@ def _submit(name: str, form_key: str) -> str:
     with unit_of_work() as db:
         receipt = leaderboards.record_submission(db, by=person, checked=checked, details=details, now=now)
     state.clear_form(f"submission-{name}")
-    repeated = f" {REPEATED_NOTE}" if receipt.is_repeated else ""
-    kept = (
+    repeated_note = f" {REPEATED_NOTE}" if receipt.is_repeated else ""
+    kept_note = (
         f" The score of the team stays {describe_score(receipt.displayed)}."
         if receipt.score is None and receipt.displayed
         else ""
     )
     return (
-        f"Submission {receipt.submission.id}: {describe_score(receipt.score)}.{kept}{repeated} "
+        f"Submission {receipt.submission.id}: {describe_score(receipt.score)}.{kept_note}{repeated_note} "
         f"{describe_remaining(receipt.remaining)}"
     )
 
 
 def _describe_refusals(checked: leaderboards.CheckedSubmission) -> str:
     lines = [
-        ": ".join(part for part in (item.record and f"line {item.record}", item.field) if part)
-        + f": {item.reason}"
-        for item in checked.refusals[:_MAX_SHOWN]
+        ": ".join(part for part in (refusal.record and f"line {refusal.record}", refusal.field) if part)
+        + f": {refusal.reason}"
+        for refusal in checked.refusals[:_MAX_SHOWN_REFUSALS]
     ]
-    more = len(checked.refusals) - len(lines)
+    omitted_count = len(checked.refusals) - len(lines)
     return (
         f"Not submitted, nothing was charged: {describe_problem_count(len(checked.refusals))}. "
         + " · ".join(lines)
-        + (f" · and {more:,} more" if more else "")
+        + (f" · and {omitted_count:,} more" if omitted_count else "")
     )
 
 
-def _select(name: str, submission_id: int) -> str:
+def _select_submission(name: str, submission_id: int) -> str:
     with unit_of_work() as db:
         leaderboards.select_submission(
             db, by=current_person(), leaderboard=name, submission_id=submission_id, now=clock()

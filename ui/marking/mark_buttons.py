@@ -53,12 +53,12 @@ def show_neighbour_buttons(
     key: str,
     shortcuts: tuple[str, str] = ("left", "right"),
 ) -> None:
-    """Show the buttons that open the item before and after; None for no such item.
+    """Show the buttons that open the previous and the next item. A button without an item is disabled.
 
     Args:
-        selection: the name of the selection that they change.
-        previous: the item before.
-        following: the item after.
+        selection: the name of the selection that the buttons change.
+        previous: the item before; None if there is none.
+        following: the item after; None if there is none.
         key: identifies the item and its latest mark.
         shortcuts: the keys of both buttons.
     """

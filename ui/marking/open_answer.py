@@ -24,13 +24,13 @@ _NOTICE = "marking"
 
 def show_marking(person: Person, study_id: int) -> None:
     """Show the chosen answer, or the first one that is not marked."""
-    requested = state.get_selection(_selection(study_id))
+    requested_answer = state.get_selection(_make_selection_name(study_id))
     with read_only_session() as db:
         sheet = studies.load_marking_sheet(
             db,
             person=person,
             study_id=study_id,
-            answer=requested if isinstance(requested, AnswerId) else None,
+            answer=requested_answer if isinstance(requested_answer, AnswerId) else None,
         )
     task = sheet.task if isinstance(sheet, MarkingSheet) else sheet
     st.progress(task.done / task.total if task.total else 0.0)
@@ -44,11 +44,11 @@ def show_marking(person: Person, study_id: int) -> None:
         _show_end(task)
     st.button(
         "Undo last mark",
-        key=f"marking-undo-{study_id}-{_describe_mark(task.last)}",
+        key=f"marking-undo-{study_id}-{_make_mark_key(task.last)}",
         shortcut="u",
         disabled=task.last is None,
         on_click=run_action,
-        args=(_undo, person, study_id, task.last),
+        args=(_undo_mark, person, study_id, task.last),
         kwargs={"notice_key": _NOTICE},
     )
     show_notice(_NOTICE)
@@ -93,21 +93,21 @@ def _show_radiographs(sheet: MarkingSheet) -> None:
 
 
 def _show_buttons(person: Person, sheet: MarkingSheet) -> None:
-    """Show the marks and the way to the neighbours."""
+    """Show the buttons for the marks, and for the previous and the next answer."""
     study_id, answer = sheet.task.study.id, sheet.answer
     key = f"marking-{study_id}-{answer.id.case_id}-{answer.id.text_sha256}-{sheet.revision}"
-    # After a first mark the next unmarked answer follows; after a corrected one, its neighbour.
+    # After a first mark, the next unmarked answer follows; after a corrected mark, the next answer.
     following = sheet.next_unmarked if sheet.mark is None else sheet.next
     show_mark_buttons(
         {mark: mark.label.capitalize() for mark in AnswerMark},
         present=sheet.mark,
         key=key,
         on_click=run_action,
-        args=(_mark, person, study_id, answer.id, sheet.revision + 1),
+        args=(_save_mark, person, study_id, answer.id, sheet.revision + 1),
         kwargs={"following": following, "notice_key": _NOTICE},
     )
     show_neighbour_buttons(
-        _selection(study_id),
+        _make_selection_name(study_id),
         previous=None if sheet.previous is None else sheet.previous.id,
         following=None if sheet.next is None else sheet.next.id,
         key=key,
@@ -124,7 +124,7 @@ def _show_end(task: MarkingTask) -> None:
             st.markdown("Answers appear here as soon as readers or models have given them.")
 
 
-def _mark(
+def _save_mark(
     person: Person,
     study_id: int,
     answer: AnswerId,
@@ -143,27 +143,31 @@ def _mark(
             mark=mark,
             now=clock(),
         )
-    state.set_selection(_selection(study_id), None if following is None else following.id)
+    state.set_selection(_make_selection_name(study_id), None if following is None else following.id)
 
 
-def _undo(person: Person, study_id: int, last: MarkRevision) -> None:
+def _undo_mark(person: Person, study_id: int, last_mark: MarkRevision) -> None:
     with unit_of_work() as db:
         studies.mark_answer(
             db,
             person=person,
             study_id=study_id,
-            answer=last.answer,
-            revision=last.revision + 1,
+            answer=last_mark.answer,
+            revision=last_mark.revision + 1,
             mark=None,
             now=clock(),
         )
-    state.set_selection(_selection(study_id), last.answer)
+    state.set_selection(_make_selection_name(study_id), last_mark.answer)
 
 
-def _describe_mark(last: MarkRevision | None) -> str:
+def _make_mark_key(last_mark: MarkRevision | None) -> str:
     """Return a part of a widget key that identifies a mark."""
-    return "none" if last is None else f"{last.answer.case_id}-{last.answer.text_sha256}-{last.revision}"
+    return (
+        "none"
+        if last_mark is None
+        else f"{last_mark.answer.case_id}-{last_mark.answer.text_sha256}-{last_mark.revision}"
+    )
 
 
-def _selection(study_id: int) -> str:
+def _make_selection_name(study_id: int) -> str:
     return f"marking-{study_id}"

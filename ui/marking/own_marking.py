@@ -11,7 +11,7 @@ from ui.work_box import show_work_box
 
 
 def show_own_marking(person: Person) -> None:
-    """Show one box per study. Show nothing if the person marks in none."""
+    """Show one box per study. Show nothing if the person marks answers in no study."""
     with read_only_session() as db:
         tasks = list_marking_tasks(db, person=person)
     if not tasks:

@@ -18,15 +18,15 @@ from ui.widgets import escape_markdown
 
 
 def show_run(name: str) -> None:
-    """Show a run. While it is in progress, the figures are refreshed by themselves."""
-    show_live_progress(partial(_load, name), _draw, _is_active, notice_key=f"run-{name}")
+    """Show a run. While it is in progress, the figures refresh by themselves."""
+    show_live_progress(partial(_load_progress, name), _show_progress, _is_active, notice_key=f"run-{name}")
 
 
 def _is_active(progress: RunProgress) -> bool:
     return progress.state == "in progress" or is_queued(progress.run.name)
 
 
-def _draw(progress: RunProgress, *, is_active: bool) -> None:
+def _show_progress(progress: RunProgress, *, is_active: bool) -> None:
     run = progress.run
     text = f"{progress.ended:,} of {count_text(run.requests, 'request')} · {describe_state(progress)}"
     if progress.seconds_left is not None and not progress.is_finished:
@@ -34,13 +34,13 @@ def _draw(progress: RunProgress, *, is_active: bool) -> None:
     st.progress(progress.ended / run.requests, text=text)
     if run.reason and not progress.is_finished:
         st.warning(escape_markdown(run.reason))
-    expected = progress.expected_cost_nanos
+    expected_cost = progress.expected_cost_nanos
     unpriced = f"{count_text(run.unpriced_calls, 'call')} without a known price is not included."
     show_metrics(
         ("Cost so far", format_cost(run.cost_nanos), unpriced if run.unpriced_calls else ""),
         (
             "Expected cost",
-            "unknown" if expected is None else format_cost(expected),
+            "unknown" if expected_cost is None else format_cost(expected_cost),
             "Of all requests, from the calls so far.",
         ),
         ("Calls", f"{run.calls:,}", "Includes replies that failed validation and their corrections."),
@@ -52,75 +52,77 @@ def _draw(progress: RunProgress, *, is_active: bool) -> None:
             "Requests answered by an earlier call, without a new one.",
         ),
     )
-    _draw_buttons(progress, is_active=is_active)
+    _show_buttons(progress, is_active=is_active)
     if progress.failures:
         st.markdown("**Requests without a usable reply**")
         show_table([{"Reason": kind.value, "Requests": count} for kind, count in progress.failures.items()])
 
 
-def _draw_buttons(progress: RunProgress, *, is_active: bool) -> None:
+def _show_buttons(progress: RunProgress, *, is_active: bool) -> None:
     run = progress.run
     if run.status is RunStatus.CANCELLED:
         return
     notice_key = f"run-{run.name}"
-    failed = progress.count(RequestStatus.FAILED)
+    failed_count = progress.count(RequestStatus.FAILED)
     with st.container(horizontal=True):
         if is_active and run.status is RunStatus.OPEN:
             show_action_button(
-                "Pause", _pause, run.name, notice_key=notice_key, help_text="Calls under way are stored."
+                "Pause", _pause_run, run.name, notice_key=notice_key, help_text="Calls under way are stored."
             )
         elif not progress.is_finished:
             label = "Resume" if progress.ended else "Start"
-            show_action_button(label, _start, run.name, notice_key=notice_key, is_primary=True)
-        if failed and not is_active:
-            show_action_button("Call failed requests again", _retry, run.name, notice_key=notice_key)
+            show_action_button(label, _start_run, run.name, notice_key=notice_key, is_primary=True)
+        if failed_count and not is_active:
+            show_action_button(
+                "Call failed requests again", _retry_failed_requests, run.name, notice_key=notice_key
+            )
         if not progress.is_finished:
             show_action_button(
                 "Cancel run",
-                _cancel,
+                _cancel_run,
                 run.name,
                 notice_key=notice_key,
                 help_text="For good. Replies so far stay.",
             )
 
 
-def _load(name: str) -> RunProgress:
+def _load_progress(name: str) -> RunProgress:
     with read_only_session() as db:
         return models.load_progress(db, by=current_person(), name=name, now=clock())
 
 
 def is_queued(name: str) -> bool:
-    """Whether a job of the app works on the run, or is about to."""
+    """Whether a job of the app for the run is queued or running."""
     return job_control.is_active(models.MODEL_RUN, by=current_person(), subject=f"run {name}")
 
 
 def describe_state(progress: RunProgress) -> str:
-    """The state of a run in one or two words; "starting" between its start and its first calls."""
+    """Return the state of a run in one or two words; "starting" between its start and its first calls."""
     is_starting = progress.state == "not running" and is_queued(progress.run.name)
     return "starting" if is_starting else progress.state
 
 
-def _start(name: str) -> None:
-    _open(name, retry_failed=False)
+def _start_run(name: str) -> None:
+    _resume_run(name, retry_failed=False)
 
 
-def _retry(name: str) -> None:
-    _open(name, retry_failed=True)
+def _retry_failed_requests(name: str) -> None:
+    _resume_run(name, retry_failed=True)
 
 
-def _open(name: str, *, retry_failed: bool) -> None:
+def _resume_run(name: str, *, retry_failed: bool) -> None:
     person = current_person()
     with unit_of_work() as db:
         models.resume_run(db, by=person, name=name, retry_failed=retry_failed, now=clock())
     job_control.start_job(models.MODEL_RUN, models.RunParameters(name=name), by=person, subject=f"run {name}")
 
 
-def _pause(name: str) -> None:
+def _pause_run(name: str) -> None:
     with unit_of_work() as db:
         models.pause_run(db, by=current_person(), name=name)
 
 
-def _cancel(name: str) -> str:
+def _cancel_run(name: str) -> str:
     with unit_of_work() as db:
         models.cancel_run(db, by=current_person(), name=name, now=clock())
     return f"Cancelled {name}."

@@ -25,8 +25,8 @@ def show_requests(name: str, request_count: int, person: Person, *, custom_id: s
     If ``custom_id`` is given, show only that request.
     """
     if custom_id is not None:
-        run = urlencode({"run": name})
-        st.markdown(f"**Request {escape_markdown(custom_id)}** · [All requests](/model_runs?{run})")
+        query = urlencode({"run": name})
+        st.markdown(f"**Request {escape_markdown(custom_id)}** · [All requests](/model_runs?{query})")
         try:
             _show_request(name, custom_id, person)
         except NotFound as error:
@@ -39,10 +39,10 @@ def show_requests(name: str, request_count: int, person: Person, *, custom_id: s
             key=f"requests-of-{name}",
             width=220,
         )
-        pages = max(1, -(-request_count // _PAGE_SIZE))
+        page_count = max(1, -(-request_count // _PAGE_SIZE))
         page = (
-            st.number_input("Page", 1, pages, 1, key=f"page-of-{name}-{status}", width=140)
-            if pages > 1
+            st.number_input("Page", 1, page_count, 1, key=f"page-of-{name}-{status}", width=140)
+            if page_count > 1
             else 1
         )
     with read_only_session() as db:
@@ -54,15 +54,15 @@ def show_requests(name: str, request_count: int, person: Person, *, custom_id: s
             first=(int(page) - 1) * _PAGE_SIZE,
             limit=_PAGE_SIZE,
         )
-    show_table([_request_row(row) for row in rows], empty="No such requests.", visible_rows=8)
+    show_table([_build_request_row(row) for row in rows], empty="No such requests.", visible_rows=8)
     if rows:
-        chosen = st.selectbox(
+        chosen_id = st.selectbox(
             "Request", [row.custom_id for row in rows], key=f"request-of-{name}-{status}-{page}", width=320
         )
-        _show_request(name, chosen, person)
+        _show_request(name, chosen_id, person)
 
 
-def _request_row(row: models.RequestOverview) -> dict[str, object]:
+def _build_request_row(row: models.RequestOverview) -> dict[str, object]:
     return {
         "Request": row.custom_id,
         "Status": row.status.value,
@@ -84,19 +84,19 @@ def _show_request(name: str, custom_id: str, person: Person) -> None:
             language=None,
             wrap_lines=True,
         )
-    rest = {field: value for field, value in details.body.items() if field != "messages"}
+    parameters = {field: value for field, value in details.body.items() if field != "messages"}
     with st.expander("Parameters"):
-        st.json(rest)
+        st.json(parameters)
     st.markdown("**Calls**")
-    show_table([_call_row(call) for call in details.calls], empty="Not called yet.")
+    show_table([_build_call_row(call) for call in details.calls], empty="Not called yet.")
     for number, call in enumerate(details.calls, start=1):
         with st.expander(f"Raw reply of call {number}"):
             if call.error:
                 st.code(call.error, language=None, wrap_lines=True)
-            st.code(_format_raw(call.raw), language="json", wrap_lines=True)
+            st.code(_format_raw_reply(call.raw), language="json", wrap_lines=True)
 
 
-def _call_row(call: Call) -> dict[str, object]:
+def _build_call_row(call: Call) -> dict[str, object]:
     return {
         "Time": f"{call.called_at:%Y-%m-%d %H:%M:%S} UTC",
         "Outcome": call.failure.value if call.failure else "usable reply",
@@ -109,7 +109,7 @@ def _call_row(call: Call) -> dict[str, object]:
     }
 
 
-def _format_raw(raw: str) -> str:
+def _format_raw_reply(raw: str) -> str:
     try:
         return json.dumps(json.loads(raw), ensure_ascii=False, indent=2)
     except ValueError:

@@ -20,14 +20,14 @@ _POLL_INTERVAL = timedelta(seconds=5)
 
 
 def show_run_list(runs: Sequence[RunProgress]) -> None:
-    """Show one row per run. While a run is in progress, the table is refreshed by itself."""
+    """Show one row per run. While a run is in progress, the table refreshes by itself."""
     if any(_is_active(progress) for progress in runs):
         _poll_list()
     else:
-        _draw(runs)
+        _show_runs(runs)
 
 
-@st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows itself that the database is away
+@st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows database errors itself
 def _poll_list() -> None:
     try:
         with read_only_session() as db:
@@ -35,7 +35,7 @@ def _poll_list() -> None:
     except DomainError as error:
         st.caption(escape_markdown(str(error)))
         return
-    _draw(runs)
+    _show_runs(runs)
     if not any(_is_active(progress) for progress in runs):
         st.rerun()
 
@@ -45,11 +45,11 @@ def _is_active(progress: RunProgress) -> bool:
     return is_unfinished and (progress.state == "in progress" or is_queued(progress.run.name))
 
 
-def _draw(runs: Sequence[RunProgress]) -> None:
-    show_table([_run_row(progress) for progress in runs], visible_rows=8)
+def _show_runs(runs: Sequence[RunProgress]) -> None:
+    show_table([_build_run_row(progress) for progress in runs], visible_rows=8)
 
 
-def _run_row(progress: RunProgress) -> dict[str, object]:
+def _build_run_row(progress: RunProgress) -> dict[str, object]:
     run = progress.run
     return {
         "Run": run.name,

@@ -20,16 +20,16 @@ from ui.widgets import escape_markdown
 
 def show_case(person: Person, *, release_id: int, split: str, question_row_id: int) -> None:
     """Show the question. On a private split, each question that is opened is recorded once."""
-    case = _open(person, release_id=release_id, split=split, question_row_id=question_row_id)
+    case = _open_case(person, release_id=release_id, split=split, question_row_id=question_row_id)
     question = case.item.question
-    back = urlencode({"release": release_id, "split": split})
-    st.markdown(f"[← Model scores](/model_scores?{back})")
+    back_query = urlencode({"release": release_id, "split": split})
+    st.markdown(f"[← Model scores](/model_scores?{back_query})")
     st.subheader(f"Question {escape_markdown(question.id)}")
     if case.evaluated_split.is_private:
         st.caption("This is the private split. Opening this question is recorded in the audit trail.")
-    with_boxes = [answer for answer in case.answers if answer.prediction and answer.prediction.boxes]
-    displayed_raters = [answer.evaluation for answer in with_boxes]
-    if with_boxes:
+    answers_with_boxes = [answer for answer in case.answers if answer.prediction and answer.prediction.boxes]
+    displayed_raters = [answer.evaluation for answer in answers_with_boxes]
+    if answers_with_boxes:
         displayed_raters = st.multiselect(
             "Boxes of", displayed_raters, default=displayed_raters[:1], key=f"case-boxes-{question_row_id}",
             help="The boxes of the key are always drawn.",
@@ -58,20 +58,20 @@ def show_case(person: Person, *, release_id: int, split: str, question_row_id: i
         st.caption(escape_markdown(labels))
     st.markdown("**Answers of the models**")
     for answer in case.answers:
-        _draw_answer(case, answer)
+        _show_answer(case, answer)
 
 
-def _open(person: Person, *, release_id: int, split: str, question_row_id: int) -> ModelCase:
+def _open_case(person: Person, *, release_id: int, split: str, question_row_id: int) -> ModelCase:
     key = f"case {release_id} {split} {question_row_id}"
-    opened = state.get_selection(key)
+    opened_case = state.get_selection(key)
     if split != Split.PRIVATE:
         with read_only_session() as db:
             return evaluations.open_case(
                 db, by=person, release_id=release_id, split=split, question_row_id=question_row_id,
                 now=clock(),
             )  # fmt: skip
-    if isinstance(opened, ModelCase):  # a click on the open page is not recorded again
-        return opened
+    if isinstance(opened_case, ModelCase):  # a click on the open page is not recorded again
+        return opened_case
     with unit_of_work() as db:
         case = evaluations.open_case(
             db, by=person, release_id=release_id, split=split, question_row_id=question_row_id, now=clock()
@@ -80,9 +80,9 @@ def _open(person: Person, *, release_id: int, split: str, question_row_id: int) 
     return case
 
 
-def _draw_answer(case: ModelCase, answer: CaseAnswer) -> None:
+def _show_answer(case: ModelCase, answer: CaseAnswer) -> None:
     question, prediction = case.item.question, answer.prediction
-    marks = {True: "✓ correct", False: "✗ wrong", None: "not scored"}
+    result_labels = {True: "✓ correct", False: "✗ wrong", None: "not scored"}
     with st.container(border=True):
         st.markdown(f"**{escape_markdown(answer.evaluation)}** · {escape_markdown(answer.model)}")
         if not answer.was_asked:
@@ -94,7 +94,7 @@ def _draw_answer(case: ModelCase, answer: CaseAnswer) -> None:
         text = "no answer extracted"
         if prediction.answer is not None:
             text = format_answer(prediction.answer, question.options)
-        st.markdown(f"{escape_markdown(text)} ({marks[answer.is_correct]}; {prediction.rule})")
+        st.markdown(f"{escape_markdown(text)} ({result_labels[answer.is_correct]}; {prediction.rule})")
         if prediction.explanation:
             st.markdown(f"Reason: {escape_markdown(prediction.explanation)}")
         if prediction.raw:

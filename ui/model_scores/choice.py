@@ -37,25 +37,25 @@ class Slice:
 
     @property
     def key(self) -> str:
-        """What keys of widgets begin with."""
+        """The beginning of the keys of widgets."""
         return self.scored.evaluated_split.key
 
 
 def choose_split(sets: list[EvaluatedSplit]) -> EvaluatedSplit:
     """Show the choice of the split."""
-    by_title = {evaluated_split.title: evaluated_split for evaluated_split in sets}
-    titles = list(by_title)
-    wanted = (st.query_params.get("release"), st.query_params.get("split"))
+    splits_by_title = {evaluated_split.title: evaluated_split for evaluated_split in sets}
+    titles = list(splits_by_title)
+    requested = (st.query_params.get("release"), st.query_params.get("split"))
     index = next(
         (
             position
             for position, evaluated_split in enumerate(sets)
-            if (str(evaluated_split.release_id), evaluated_split.split) == wanted
+            if (str(evaluated_split.release_id), evaluated_split.split) == requested
         ),
         0,
     )
     title = st.selectbox("Release", titles, index=index, key=f"score-set-{len(titles)}", width=420)
-    return by_title[title]
+    return splits_by_title[title]
 
 
 def show_computation(person: Person, evaluated_split: EvaluatedSplit) -> None:
@@ -63,14 +63,14 @@ def show_computation(person: Person, evaluated_split: EvaluatedSplit) -> None:
     subject = evaluated_split.key
     job = job_control.load_latest_job(evaluations.MODEL_SCORES, by=person, subject=subject)
     if not show_job_progress(job) and evaluated_split.waiting:
-        names = ", ".join(item.evaluation.name for item in evaluated_split.waiting)
+        names = ", ".join(scores.evaluation.name for scores in evaluated_split.waiting)
         st.info(escape_markdown(f"The scores of {names} are not computed yet, or have new answers."))
         st.button(
             "Compute scores",
             key=f"compute-{subject}",
             type="primary",
             on_click=run_action,
-            args=(_start, evaluated_split.release_id, evaluated_split.split, subject),
+            args=(_start_computation, evaluated_split.release_id, evaluated_split.split, subject),
             kwargs={"notice_key": "model-scores"},
         )
     show_job_outcome(job)
@@ -99,8 +99,11 @@ def show_column_import(evaluated_split: EvaluatedSplit) -> None:
 
 
 def open_split(person: Person, evaluated_split: EvaluatedSplit) -> SplitScores | None:
-    """Return the scores of a set; None, with a button, if it is private and was not opened yet."""
-    if not any(item.is_computed for item in evaluated_split.evaluations):
+    """Return the scores of a split; None if no score is computed.
+
+    For a private split that was not opened yet, show a button that opens it, and return None.
+    """
+    if not any(scores.is_computed for scores in evaluated_split.evaluations):
         return None
     key = f"opened {evaluated_split.key}"
     if evaluated_split.is_private and state.get_selection(key) is None:
@@ -129,15 +132,15 @@ def choose_slice(scored: SplitScores) -> Slice:
         for name, dimension in scored.questions.dimensions.items()
         if len(dimension.values) > 1
     }
-    chosen: dict[str, list[str]] = {}
+    chosen_values: dict[str, list[str]] = {}
     with st.expander("Filter", expanded=False):
         for column, (name, dimension) in zip(
             grid_columns(max(1, len(dimensions)), name="slice"), dimensions.items(), strict=False
         ):
-            chosen[name] = column.multiselect(
+            chosen_values[name] = column.multiselect(
                 DIMENSIONS[name], dimension.values, key=f"{prefix}-{name}", placeholder="All"
             )
-    rows = find_rows(scored.questions, chosen)
+    rows = find_rows(scored.questions, chosen_values)
     st.caption(f"{int(rows.sum()):,} of {count_text(len(rows), 'question')} selected.")
     models = tuple(model for model in scored.models if not chosen_names or model.name in chosen_names)
     return Slice(scored=scored, models=models, rows=rows)
@@ -158,11 +161,11 @@ def _import_columns(evaluated_split: EvaluatedSplit, form_key: str) -> str:
             now=clock(),
         )
     state.clear_form(f"columns-{evaluated_split.key}")
-    _start(evaluated_split.release_id, evaluated_split.split, evaluated_split.key)
+    _start_computation(evaluated_split.release_id, evaluated_split.split, evaluated_split.key)
     return f"Stored {', '.join(names)}."
 
 
-def _start(release_id: int, split: str, subject: str) -> None:
+def _start_computation(release_id: int, split: str, subject: str) -> None:
     job_control.start_job(
         evaluations.MODEL_SCORES,
         evaluations.ScoreParameters(release_id=release_id, split=split),

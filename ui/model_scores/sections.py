@@ -1,4 +1,4 @@
-"""Model scores: the sections of the dashboard. Only the chosen one is computed."""
+"""Model scores: the sections of the dashboard. Only the chosen section is computed."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from ui.model_scores.choice import Slice
 from ui.tables import show_table
 from ui.widgets import escape_markdown
 
-#: Disputed cases that the page lists.
-_SHOWN_CASES = 200
-#: Cases that are listed without scrolling.
-_UNSCROLLED_CASES = 12
+#: The maximum number of cases that the page lists.
+_MAX_CASES = 200
+#: The maximum number of cases without a scroll bar.
+_MAX_UNSCROLLED_CASES = 12
 
 
 def show_scores(chosen: Slice) -> None:
@@ -105,7 +105,7 @@ def show_paper_tables(chosen: Slice) -> None:
         "Table",
         list(tables),
         key=f"{chosen.key} table",
-        format_func=lambda item: tables[item].title,
+        format_func=lambda table_name: tables[table_name].title,
         width=520,
     )
     table = tables[name]
@@ -135,12 +135,12 @@ def show_cases(chosen: Slice) -> None:
     evaluated_split = chosen.scored.evaluated_split
     if evaluated_split.is_private:
         st.caption("Cases of the private split are not exported, and each one that is opened is recorded.")
-    cases, total = list_disagreements(chosen.scored.questions, chosen.models, chosen.rows, limit=_SHOWN_CASES)
+    cases, total = list_disagreements(chosen.scored.questions, chosen.models, chosen.rows, limit=_MAX_CASES)
     if len(chosen.models) < 2:
         st.caption("Disagreement needs two models.")
         return
-    shown = f", the most balanced {len(cases):,} below" if total > len(cases) else ""
-    st.markdown(f"The models disagree on {count_text(total, 'question')}{shown}.")
+    shown_note = f", the most balanced {len(cases):,} below" if total > len(cases) else ""
+    st.markdown(f"The models disagree on {count_text(total, 'question')}{shown_note}.")
     query = urlencode({"release": evaluated_split.release_id, "split": evaluated_split.split})
     address = f"/model_scores?{query}&question="
     if cases:
@@ -155,7 +155,7 @@ def show_cases(chosen: Slice) -> None:
                 }
                 for case in cases
             ],
-            height=500 if len(cases) > _UNSCROLLED_CASES else "content",
+            height=500 if len(cases) > _MAX_UNSCROLLED_CASES else "content",
             hide_index=True,
         )
 

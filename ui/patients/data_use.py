@@ -33,13 +33,16 @@ def show_data_use_form(dataset: str, person: Person) -> None:
             format_func=describe_permitted,
         )
         st.form_submit_button(
-            "Save", on_click=run_action, args=(_save, dataset, key), kwargs={"notice_key": "data-use"}
+            "Save",
+            on_click=run_action,
+            args=(_save_data_use, dataset, key),
+            kwargs={"notice_key": "data-use"},
         )
     show_notice("data-use")
 
 
-def _save(dataset: str, key: str) -> str:
-    chosen = DataUse(str(state.get_widget_value(f"{key}-choice")))
+def _save_data_use(dataset: str, key: str) -> str:
+    chosen_use = DataUse(str(state.get_widget_value(f"{key}-choice")))
     with unit_of_work() as db:
-        models.set_data_use(db, by=current_person(), dataset=dataset, data_use=chosen, now=clock())
-    return f"Saved. {dataset} may be sent to {describe_permitted(chosen)}."
+        models.set_data_use(db, by=current_person(), dataset=dataset, data_use=chosen_use, now=clock())
+    return f"Saved. {dataset} may be sent to {describe_permitted(chosen_use)}."

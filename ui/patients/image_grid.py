@@ -20,7 +20,7 @@ from ui.widgets import escape_markdown, run_action, show_notice, show_statistic
 
 _GRID_SIZE = 9
 _MARKED_KEY = "patient-text-marked"
-_LAST_KEY = "patient-text-last"
+_LAST_IMAGES_KEY = "patient-text-last"
 
 
 def show_pixel_check(dataset: str, person: Person) -> None:
@@ -28,7 +28,7 @@ def show_pixel_check(dataset: str, person: Person) -> None:
     with read_only_session() as db:
         pixel_counts = load_pixel_state(db, by=person, dataset=dataset)
         image_checks = load_next_images(db, by=person, dataset=dataset, count=_GRID_SIZE)
-        removed = load_removed_images(db, by=person, dataset=dataset)
+        removed_images = load_removed_images(db, by=person, dataset=dataset)
     columns = st.columns(4)
     for column, label, value in zip(
         columns,
@@ -49,7 +49,7 @@ def show_pixel_check(dataset: str, person: Person) -> None:
         _show_grid(image_checks, person)
     _show_undo_button(person)
     show_notice("image-grid")
-    _show_removed(removed, person)
+    _show_removed(removed_images, person)
     show_notice("restore")
 
 
@@ -73,9 +73,9 @@ def _show_grid(image_checks: list[PixelCheck], person: Person) -> None:
         )
         for image_check in image_checks
     )
-    unmarked = len(image_checks) - len(marked)
+    unmarked_count = len(image_checks) - len(marked)
     st.button(
-        f"Confirm: {unmarked} without patient text" + (f", {len(marked)} to remove" if marked else ""),
+        f"Confirm: {unmarked_count} without patient text" + (f", {len(marked)} to remove" if marked else ""),
         key=f"confirm-{image_checks[0].sha256}",
         on_click=run_action,
         args=(_confirm_images, person, decisions),
@@ -121,13 +121,13 @@ def _confirm_images(person: Person, decisions: tuple[tuple[str, PixelDecision], 
     with unit_of_work() as db:
         decide_images(db, by=person, decisions=decisions, now=clock())
     state.set_selection(_MARKED_KEY, frozenset())
-    state.set_selection(_LAST_KEY, tuple(sha256 for sha256, _ in decisions))
-    removed = sum(decision is PixelDecision.REMOVE for _, decision in decisions)
-    return f"Saved: {len(decisions) - removed} without patient text, {removed} removed."
+    state.set_selection(_LAST_IMAGES_KEY, tuple(sha256 for sha256, _ in decisions))
+    removed_count = sum(decision is PixelDecision.REMOVE for _, decision in decisions)
+    return f"Saved: {len(decisions) - removed_count} without patient text, {removed_count} removed."
 
 
 def _show_undo_button(person: Person) -> None:
-    last_images = state.get_selection(_LAST_KEY)
+    last_images = state.get_selection(_LAST_IMAGES_KEY)
     if isinstance(last_images, tuple) and last_images:
         st.button(
             "Keep all images of the last set",
@@ -146,16 +146,16 @@ def _restore_images(person: Person, images: tuple[str, ...]) -> str:
             decisions=[(sha256, PixelDecision.NO_PATIENT_TEXT) for sha256 in images],
             now=clock(),
         )
-    state.set_selection(_LAST_KEY, None)
+    state.set_selection(_LAST_IMAGES_KEY, None)
     return f"Saved: {count_text(len(images), 'image')} marked as without patient text."
 
 
-def _show_removed(removed: list[PixelCheck], person: Person) -> None:
-    if not removed:
+def _show_removed(removed_images: list[PixelCheck], person: Person) -> None:
+    if not removed_images:
         return
-    with st.expander(f"Removed images ({len(removed):,})"):
+    with st.expander(f"Removed images ({len(removed_images):,})"):
         st.caption("These images are no longer shown, and releases exclude their questions.")
-        for image_check in removed[:50]:
+        for image_check in removed_images[:50]:
             left, right = st.columns([3, 1])
             left.markdown(
                 escape_markdown(f"Exam {image_check.exam_row_id}, radiograph {image_check.radiograph}")

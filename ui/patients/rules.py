@@ -40,24 +40,24 @@ def show_rules_form(rules: PatientDataRules, person: Person) -> None:
             captions=[escape_markdown(CONSEQUENCES[choice]) for choice in confirm_choices],
             key=f"confirm-{rules.revision}",
         )
-    changed = (originals, confirm) != (rules.originals, rules.confirm_pixels)
+    is_changed = (originals, confirm) != (rules.originals, rules.confirm_pixels)
     st.button(
         "Save rules",
         key=f"rules-{rules.revision}",
-        disabled=not changed,
+        disabled=not is_changed,
         on_click=run_action,
-        args=(_save, person, originals, confirm, rules.revision),
+        args=(_save_rules, person, originals, confirm, rules.revision),
         kwargs={"notice_key": "rules"},
     )
     show_notice("rules")
 
 
-def _save(person: Person, originals: Originals, confirm: PixelCheckScope, revision: int) -> str:
+def _save_rules(person: Person, originals: Originals, confirm: PixelCheckScope, revision: int) -> str:
     with unit_of_work() as db:
-        saved = change_rules(
+        saved_rules = change_rules(
             db, by=person, originals=originals, confirm_pixels=confirm, revision=revision, now=clock()
         )
     return (
-        f"Saved. Image files: {_ORIGINALS_LABELS[saved.originals]}. Check before a release: "
-        f"{_CONFIRM_LABELS[saved.confirm_pixels]}."
+        f"Saved. Image files: {_ORIGINALS_LABELS[saved_rules.originals]}. Check before a release: "
+        f"{_CONFIRM_LABELS[saved_rules.confirm_pixels]}."
     )

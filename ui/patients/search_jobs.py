@@ -58,13 +58,15 @@ def _search_texts(job: JobRun[SearchRequest]) -> None:
             workspace=current_workspace(),
             progress=job.report_progress,
         )
-    headers = f" and for the values of {count_text(hits.headers, 'image header')}" if hits.headers else ""
+    headers_text = (
+        f" and for the values of {count_text(hits.headers, 'image header')}" if hits.headers else ""
+    )
     with job.transaction() as db:
         record_hits(db, by=job.owner, result=hits, now=job.now())
         job.finish(
             db,
             (
-                f"Searched {count_text(hits.questions, 'question')} by pattern{headers}: "
+                f"Searched {count_text(hits.questions, 'question')} by pattern{headers_text}: "
                 f"{count_text(len(hits.hits), 'passage')}."
             ),
         )

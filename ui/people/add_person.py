@@ -35,16 +35,16 @@ def show_add_form() -> None:
             help="At least 10 characters. If empty, a password is generated and shown once.",
         )
         st.form_submit_button(
-            "Add", on_click=run_action, args=(_save_new, form_key), kwargs={"notice_key": "add"}
+            "Add", on_click=run_action, args=(_add_person, form_key), kwargs={"notice_key": "add"}
         )
     show_notice("add")
 
 
-def _save_new(form_key: str) -> str:
+def _add_person(form_key: str) -> str:
     entered_password = str(state.get_widget_value(f"{form_key}-password") or "")
     password = entered_password or secrets.token_urlsafe(12)
     with unit_of_work() as db:
-        added = accounts.add_person(
+        person = accounts.add_person(
             db,
             by=current_person(),
             name=str(state.get_widget_value(f"{form_key}-name") or ""),
@@ -54,5 +54,5 @@ def _save_new(form_key: str) -> str:
             now=clock(),
         )
     state.clear_form("add-person")
-    message = f"Added {added.display_name}. Sign-in name: {added.name}."
+    message = f"Added {person.display_name}. Sign-in name: {person.name}."
     return message if entered_password else f"{message} Password (shown only once): {password}"

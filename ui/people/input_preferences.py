@@ -25,7 +25,7 @@ _GROUPS = tuple(dict.fromkeys(shortcut.group for shortcut in SHORTCUTS.values())
 
 
 def show_input_preferences(person: Person) -> None:
-    """Show the fields for keys, one group at a time, and the left mouse button, export and import."""
+    """Show the keys, one group at a time, the choice of the left mouse button, export and import."""
     with read_only_session() as db:
         preferences = accounts.load_input_preferences(db, person=person)
     st.subheader("Shortcuts and mouse")
@@ -58,8 +58,8 @@ def _show_key(shortcut: Shortcut, preferences: InputPreferences, form_key: str) 
     # refusal, it keeps the person's input.
     widget_key = f"{form_key}-{shortcut.id}-{key}"
     label_column, key_column = st.columns([3, 2], vertical_alignment="center")
-    own_mark = f" (default: {shortcut.key})" if shortcut.id in preferences.keys else ""
-    label_column.markdown(escape_markdown(shortcut.label.capitalize() + own_mark))
+    default_note = f" (default: {shortcut.key})" if shortcut.id in preferences.keys else ""
+    label_column.markdown(escape_markdown(shortcut.label.capitalize() + default_note))
     with key_column:
         st.text_input(
             f"Key for: {shortcut.label}",
@@ -98,7 +98,7 @@ def _show_file_buttons(preferences: InputPreferences, form_key: str) -> None:
             "Reset to defaults",
             key=f"{form_key}-reset",
             on_click=run_action,
-            args=(_reset,),
+            args=(_reset_preferences,),
             kwargs={"notice_key": f"{_NOTICE_KEY}-file"},
             disabled=preferences == InputPreferences(),
         )
@@ -107,7 +107,7 @@ def _show_file_buttons(preferences: InputPreferences, form_key: str) -> None:
         "Import",
         key=f"{form_key}-import",
         on_click=run_action,
-        args=(_import, f"{form_key}-file"),
+        args=(_import_preferences, f"{form_key}-file"),
         kwargs={"notice_key": f"{_NOTICE_KEY}-file"},
         disabled=state.get_widget_value(f"{form_key}-file") is None,
     )
@@ -118,8 +118,8 @@ def _show_file_buttons(preferences: InputPreferences, form_key: str) -> None:
 def _save_key(action: str, widget_key: str) -> str:
     key = str(state.get_widget_value(widget_key) or "")
     with unit_of_work() as db:
-        parsed = accounts.save_own_key(db, person=current_person(), action=action, key=key, now=clock())
-    return f"Saved: {parsed}" if parsed else "Saved: no key"
+        saved_key = accounts.save_own_key(db, person=current_person(), action=action, key=key, now=clock())
+    return f"Saved: {saved_key}" if saved_key else "Saved: no key"
 
 
 def _save_left_button(widget_key: str) -> str:
@@ -129,14 +129,14 @@ def _save_left_button(widget_key: str) -> str:
     return f"Saved: {_LEFT_BUTTON_LABELS[left_button]}"
 
 
-def _reset() -> str:
+def _reset_preferences() -> str:
     with unit_of_work() as db:
         accounts.reset_input_preferences(db, person=current_person())
     state.clear_form(_FORM)
     return "All keys and the mouse button are the default ones."
 
 
-def _import(widget_key: str) -> str:
+def _import_preferences(widget_key: str) -> str:
     upload = state.get_widget_value(widget_key)
     if upload is None:
         raise InvalidValue("file", "choose a JSON file first")

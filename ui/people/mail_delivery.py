@@ -20,12 +20,12 @@ from ui.background_jobs import job_control
 from ui.context import clock, current_person, format_clock_time, read_only_session, unit_of_work
 from ui.widgets import escape_markdown, format_relative_time, run_action, show_notice
 
-#: The largest number of failures that are shown at once.
-_SHOWN = 5
+#: The maximum number of waiting e-mails, and of failed ones, that are shown.
+_MAX_SHOWN = 5
 
 
 def describe_mail_setting(setting: MailSetting | None) -> str:
-    """The cell of a person in the table."""
+    """Return the e-mail cell of a person in the table of people."""
     if setting is None or not setting.address:
         return ""
     return setting.address if setting.wanted else f"{setting.address} (notices off)"
@@ -72,17 +72,17 @@ def show_mail_delivery(people: list[Person], person: Person) -> None:
     failures = [mail for mail in unsent if not mail[0].is_active]
     if waiting:
         st.info(f"{count_text(len(waiting), 'e-mail')} will be sent again automatically.")
-        for job, parameters in waiting[:_SHOWN]:
-            due = format_clock_time(job.not_before) if job.not_before else "now"
-            _describe_mail(f"next try at {due}", parameters, names, problem=parameters.problem)
+        for job, parameters in waiting[:_MAX_SHOWN]:
+            next_try = format_clock_time(job.not_before) if job.not_before else "now"
+            _show_mail(f"next try at {next_try}", parameters, names, problem=parameters.problem)
     if failures:
         st.warning(f"{count_text(len(failures), 'e-mail')} could not be sent.")
-        for job, parameters in failures[:_SHOWN]:
+        for job, parameters in failures[:_MAX_SHOWN]:
             _show_failure(job, parameters, names)
     show_notice("mail-delivery")
 
 
-def _describe_mail(when: str, parameters: MailParameters, names: Mapping[int, str], *, problem: str) -> None:
+def _show_mail(when: str, parameters: MailParameters, names: Mapping[int, str], *, problem: str) -> None:
     lines = "; ".join(describe_notices(parameters.notices))
     st.markdown(escape_markdown(f"To {names.get(parameters.person_id, '')}, {when}: {lines}"))
     st.caption(escape_markdown(problem))
@@ -90,7 +90,7 @@ def _describe_mail(when: str, parameters: MailParameters, names: Mapping[int, st
 
 def _show_failure(job: Job, parameters: MailParameters, names: Mapping[int, str]) -> None:
     ended = format_relative_time(job.finished_at, now=clock())
-    _describe_mail(ended, parameters, names, problem=job.message)
+    _show_mail(ended, parameters, names, problem=job.message)
     with st.container(horizontal=True):  # the buttons wrap in a narrow window
         st.button(
             "Send again",

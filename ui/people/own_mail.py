@@ -40,12 +40,15 @@ def show_own_mail(person: Person) -> None:
             "opened for you. E-mails contain no question, no comment and no patient data.",
         )
         st.form_submit_button(
-            "Save", on_click=run_action, args=(_save, form_key), kwargs={"notice_key": _NOTICE_KEY}
+            "Save",
+            on_click=run_action,
+            args=(_save_mail_setting, form_key),
+            kwargs={"notice_key": _NOTICE_KEY},
         )
     show_notice(_NOTICE_KEY)
 
 
-def _save(form_key: str) -> str:
+def _save_mail_setting(form_key: str) -> str:
     with unit_of_work() as db:
         setting = notifications.save_own_mail_setting(
             db,

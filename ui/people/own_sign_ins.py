@@ -21,7 +21,7 @@ _SIGN_IN_METHODS = {
 
 
 def show_own_sign_ins(person: Person) -> None:
-    """Show the person's sign-ins. This browser's own one has no button."""
+    """Show the person's sign-ins. The sign-in of this browser has no button."""
     with read_only_session() as db:
         sign_ins = accounts.list_own_sign_ins(
             db,
@@ -65,9 +65,9 @@ def _show_sign_in(sign_in: accounts.OwnSignIn) -> None:
             )
 
 
-def _end_sign_in(mark: str) -> str:
+def _end_sign_in(token_prefix: str) -> str:
     with unit_of_work() as db:
-        accounts.end_own_sign_in(db, person=current_person(), token_prefix=mark, now=clock())
+        accounts.end_own_sign_in(db, person=current_person(), token_prefix=token_prefix, now=clock())
     return "The browser is signed out."
 
 

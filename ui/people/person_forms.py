@@ -89,21 +89,21 @@ def _show_password_form(person: Person) -> None:
 
 
 def _show_access_buttons(person: Person) -> None:
-    disabled = person.disabled_at is not None
+    is_disabled = person.disabled_at is not None
     left, right = st.columns(2)
     right.button(
         "Sign out everywhere",
         key=f"sign-out-{person.id}",
         on_click=run_action,
-        args=(_sign_out, person.name, person.display_name),
+        args=(_sign_out_person, person.name, person.display_name),
         kwargs={"notice_key": "access"},
         help="Ends all sign-ins of this person with their next click. They can sign in again.",
     )
     left.button(
-        "Enable" if disabled else "Disable",
+        "Enable" if is_disabled else "Disable",
         key=f"toggle-access-{person.id}",
         on_click=run_action,
-        args=(_enable if disabled else _disable, person.name),
+        args=(_enable_person if is_disabled else _disable_person, person.name),
         kwargs={"notice_key": "access", "toggle_key": f"toggle-access-{person.id}"},
         help="A disabled person is signed out with their next click and cannot sign in. Their work is kept.",
     )
@@ -151,19 +151,19 @@ def _save_password(name: str, person_id: int, form_key: str) -> str:
     return message if entered_password else f"{message} Password (shown only once): {password}"
 
 
-def _disable(name: str) -> str:
+def _disable_person(name: str) -> str:
     with unit_of_work() as db:
-        disabled = accounts.disable_person(db, by=current_person(), name=name, now=clock())
-    return f"{disabled.display_name} is disabled."
+        person = accounts.disable_person(db, by=current_person(), name=name, now=clock())
+    return f"{person.display_name} is disabled."
 
 
-def _sign_out(name: str, display_name: str) -> str:
+def _sign_out_person(name: str, display_name: str) -> str:
     with unit_of_work() as db:
         ended_count = accounts.sign_out_person(db, by=current_person(), name=name, now=clock())
     return f"{display_name} is signed out everywhere ({count_text(ended_count, 'sign-in')} ended)."
 
 
-def _enable(name: str) -> str:
+def _enable_person(name: str) -> str:
     with unit_of_work() as db:
-        enabled = accounts.enable_person(db, by=current_person(), name=name, now=clock())
-    return f"{enabled.display_name} can sign in again."
+        person = accounts.enable_person(db, by=current_person(), name=name, now=clock())
+    return f"{person.display_name} can sign in again."

@@ -11,27 +11,27 @@ from review.service import MEASUREMENT_GROUPS, CheckMeasurement, measure_checks,
 from ui.context import read_only_session
 from ui.tables import show_table
 
-_WHOLE = "all"
+_NO_GROUP = "all"
 _LABELS = {"prompt_version": "prompt version"}
 
 
 def show_measurements(dataset: DatasetSummary, person: Person) -> None:
-    """Show the agreement of each check with the verdicts, which is computed when it is asked for."""
+    """Show the agreement of each check with the verdicts, which is computed on request."""
     with st.expander("Agreement with reviewers"):
         if not st.toggle("Compute", key=f"measure-{dataset.id}"):
             st.caption("Precision, recall and specificity of each check, from the random batches.")
             return
         group = st.segmented_control(
             "Group by",
-            [_WHOLE, *MEASUREMENT_GROUPS],
-            default=_WHOLE,
+            [_NO_GROUP, *MEASUREMENT_GROUPS],
+            default=_NO_GROUP,
             required=True,
             format_func=lambda name: _LABELS.get(name, name),
             key=f"measure-by-{dataset.id}",
         )
         with read_only_session() as db:
             measurements = measure_checks(
-                db, by=person, dataset=dataset.name, group=None if group == _WHOLE else group
+                db, by=person, dataset=dataset.name, group=None if group == _NO_GROUP else group
             )
             difficulties = measure_difficulty(db, by=person, dataset=dataset.name)
         show_table([_build_row(measurement) for measurement in measurements], empty="Not measured yet.")

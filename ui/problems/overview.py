@@ -10,7 +10,7 @@ from ui.widgets import show_statistic
 
 
 def show_overview(check_report: CheckReport) -> None:
-    """Show the numbers of questions without and with a problem, and on which checks have not run."""
+    """Show how many questions have no problem, have a problem, or wait for a check."""
     columns = st.columns(4)
     with columns[0]:
         show_statistic("No problem so far", f"{check_report.valid:,}", n=check_report.questions)

@@ -13,7 +13,7 @@ from ui.widgets import run_action, show_notice
 
 
 def show_run(check_report: CheckReport, dataset: DatasetSummary, person: Person) -> None:
-    """Show the progress of the run, or the button that starts one, and the outcome of the last one."""
+    """Show the progress of the run, or the button that starts one, and the outcome of the last run."""
     job = load_latest_checks(person, dataset.name)
     if not show_job_progress(job):
         st.button(
@@ -21,7 +21,7 @@ def show_run(check_report: CheckReport, dataset: DatasetSummary, person: Person)
             key=f"check-{dataset.id}",
             type="secondary" if check_report.is_complete else "primary",
             on_click=run_action,
-            args=(_start, dataset.name),
+            args=(_start_run, dataset.name),
             kwargs={"notice_key": "checks"},
             help="Checks the questions that are new since the last run, or all if a setting changed.",
         )
@@ -29,5 +29,5 @@ def show_run(check_report: CheckReport, dataset: DatasetSummary, person: Person)
     show_job_outcome(job)
 
 
-def _start(dataset: str) -> None:
+def _start_run(dataset: str) -> None:
     start_checks(current_person(), dataset)

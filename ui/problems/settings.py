@@ -1,4 +1,4 @@
-"""Checks: the settings of a dataset, which checks are on and the minimum length of an explanation."""
+"""Checks: the settings of a dataset: which checks are on, and the minimum length of an explanation."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from ui.widgets import run_action, show_notice
 def show_settings(check_report: CheckReport, dataset: DatasetSummary) -> None:
     """Show a checkbox per check and the button that saves."""
     with st.expander("Settings"):
-        on_now = [line.check for line in check_report.lines if line.state.is_on]
-        # The key has the stored values: a change by another person is shown.
-        version = "-".join(check.value for check in on_now)
+        active_checks = [line.check for line in check_report.lines if line.state.is_on]
+        # The keys contain the stored values, so that a change by another person is shown.
+        version = "-".join(check.value for check in active_checks)
         columns = st.columns(len(CheckGroup))
-        chosen: set[Check] = set()
+        chosen_checks: set[Check] = set()
         for column, group in zip(columns, CheckGroup, strict=True):
             column.markdown(f"**{group.label}**")
-            chosen |= {
+            chosen_checks |= {
                 check
                 for check, declaration in CHECKS.items()
                 if declaration.group is group
                 and column.checkbox(
                     check.label,
-                    value=check in on_now,
+                    value=check in active_checks,
                     key=f"on-{dataset.id}-{check}-{version}",
                     help=f"{declaration.description} Version {declaration.version}.",
                 )
             }
-        minimum = st.number_input(
+        min_length = st.number_input(
             "Minimum explanation length (characters)",
             min_value=0,
             value=dataset.minimum_explanation,
@@ -49,20 +49,22 @@ def show_settings(check_report: CheckReport, dataset: DatasetSummary) -> None:
         st.button(
             "Save settings",
             key=f"save-{dataset.id}",
-            disabled=chosen == set(on_now) and int(minimum) == dataset.minimum_explanation,
+            disabled=chosen_checks == set(active_checks) and int(min_length) == dataset.minimum_explanation,
             on_click=run_action,
-            args=(_save_settings, dataset.name, frozenset(chosen), int(minimum)),
+            args=(_save_settings, dataset.name, frozenset(chosen_checks), int(min_length)),
             kwargs={"notice_key": "check-settings"},
         )
         show_notice("check-settings")
 
 
-def _save_settings(dataset: str, chosen: frozenset[Check], minimum: int) -> str:
+def _save_settings(dataset: str, chosen_checks: frozenset[Check], min_length: int) -> str:
     person = current_person()
     with unit_of_work() as db:
         for check in CHECKS:
-            switch_check(db, by=person, dataset=dataset, check=check, is_on=check in chosen, now=clock())
-        set_minimum_explanation(db, by=person, dataset=dataset, characters=minimum, now=clock())
+            switch_check(
+                db, by=person, dataset=dataset, check=check, is_on=check in chosen_checks, now=clock()
+            )
+        set_minimum_explanation(db, by=person, dataset=dataset, characters=min_length, now=clock())
     with read_only_session() as db:
         check_report = load_check_report(db, by=person, dataset=dataset)
     if check_report.is_complete:

@@ -17,9 +17,9 @@ _NOTICE = "new-bench"
 
 
 def show_bench_form(person: Person) -> None:
-    """Show the form, or what is missing for a bench."""
+    """Show the form; if prompts, endpoints or datasets are missing, show what to do first."""
     with read_only_session() as db:
-        endpoints = [endpoint.endpoint for endpoint in models.list_endpoints(db, by=person)]
+        endpoints = [endpoint_state.endpoint for endpoint_state in models.list_endpoints(db, by=person)]
         prompts = [version.label for version in models.list_prompts(db, by=person)]
         datasets = list_browsable_datasets(db, by=person)
     if len(prompts) < 2:
@@ -62,19 +62,19 @@ def show_bench_form(person: Person) -> None:
             "Create prompt bench",
             type="primary",
             on_click=run_action,
-            args=(_create, form_key),
-            # A seed of the page, so that repeating a failed action creates the same bench.
+            args=(_create_bench, form_key),
+            # The page chooses the seed, so that repeating a failed action creates the same bench.
             kwargs={"seed": secrets.randbits(32), "notice_key": _NOTICE},
         )
     show_notice(_NOTICE)
 
 
-def _create(form_key: str, *, seed: int) -> str:
+def _create_bench(form_key: str, *, seed: int) -> str:
     values = {
         field: state.get_widget_value(f"{form_key}-{field}")
         for field in ("name", "prompts", "dataset", "endpoint", "reports", "images")
     }
-    chosen = values["prompts"]
+    chosen_prompts = values["prompts"]
     with unit_of_work() as db:
         bench = models.create_bench(
             db,
@@ -82,7 +82,7 @@ def _create(form_key: str, *, seed: int) -> str:
             name=str(values["name"] or "").strip(),
             dataset=str(values["dataset"]),
             endpoint=str(values["endpoint"]),
-            prompts=[str(label) for label in chosen] if isinstance(chosen, list) else [],
+            prompts=[str(label) for label in chosen_prompts] if isinstance(chosen_prompts, list) else [],
             reports=int(str(values["reports"])),
             seed=seed,
             with_radiographs=bool(values["images"]),

@@ -28,13 +28,13 @@ def show_report(overview: BenchOverview) -> None:
     except Refused as error:
         st.info(escape_markdown(str(error)))
         return
-    given = sum(overview.done.values())
-    if not given:
+    score_count = sum(overview.done.values())
+    if not score_count:
         st.caption("No scores yet.")
         return
-    expected = overview.total * len(overview.experts)
-    if given < expected:
-        st.caption(f"Preliminary: {given:,} of {expected:,} scores are given.")
+    expected_count = overview.total * len(overview.experts)
+    if score_count < expected_count:
+        st.caption(f"Preliminary: {score_count:,} of {expected_count:,} scores are given.")
     for difference in report.differences:
         st.markdown(escape_markdown(describe_difference(difference)))
     _show_tables(report)
@@ -48,15 +48,15 @@ def show_report(overview: BenchOverview) -> None:
 def describe_difference(difference: VersionDifference) -> str:
     """Describe a paired difference in one sentence."""
     mean, scale = difference.mean, difference.scale.label
-    pair = f"{scale.capitalize()}, {difference.later} minus {difference.earlier}"
+    comparison_label = f"{scale.capitalize()}, {difference.later} minus {difference.earlier}"
     if mean.estimate is None:
-        return f"{pair}: no expert has scored both versions of a report."
-    basis = f"{count_text(mean.n, 'pair')} of {count_text(difference.reports, 'report')}"
+        return f"{comparison_label}: no expert has scored both versions of a report."
+    basis_text = f"{count_text(mean.n, 'pair')} of {count_text(difference.reports, 'report')}"
     interval = (
         mean.note if mean.low is None or mean.high is None
         else f"95 % interval {mean.low:+.2f} to {mean.high:+.2f}"
     )  # fmt: skip
-    return f"{pair}: {mean.estimate:+.2f} points ({interval}; {basis})."
+    return f"{comparison_label}: {mean.estimate:+.2f} points ({interval}; {basis_text})."
 
 
 def _show_tables(report: BenchReport) -> None:
@@ -64,12 +64,14 @@ def _show_tables(report: BenchReport) -> None:
     versions = list(dict.fromkeys(mean.version for mean in report.means))
     rows = []
     for version in versions:
-        means = {row.scale: row for row in report.means if row.version == version}
+        means_by_scale = {row.scale: row for row in report.means if row.version == version}
         rows.append(
             {
                 "Version": version,
-                **{scale.label.capitalize(): _format_mean(means[scale].mean) for scale in BenchScale},
-                "Scores": sum(row.mean.n for row in means.values()),
+                **{
+                    scale.label.capitalize(): _format_mean(means_by_scale[scale].mean) for scale in BenchScale
+                },
+                "Scores": sum(row.mean.n for row in means_by_scale.values()),
                 "Without usable reply": report.unusable.get(version, 0),
             }
         )
@@ -91,7 +93,7 @@ def _show_tables(report: BenchReport) -> None:
                         else f"{row.kappa.low:.2f} to {row.kappa.high:.2f}"
                     ),
                     "Outputs": row.kappa.n,
-            "Note": row.kappa.note,
+                    "Note": row.kappa.note,
                 }
                 for row in report.agreement
             ]

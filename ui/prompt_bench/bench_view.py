@@ -22,11 +22,11 @@ from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, show_notice
 
 _POLL_INTERVAL = timedelta(seconds=2)
-_RUNS, _EXPERTS = "bench-runs", "bench-experts"
+_RUNS_NOTICE, _EXPERTS_NOTICE = "bench-runs", "bench-experts"
 
 
 def show_runs(overview: BenchOverview) -> None:
-    """Show the bench and the progress of its runs. While one is in progress, the table is refreshed."""
+    """Show the bench and the progress of its runs. While a run is in progress, the table refreshes."""
     show_notice("new-bench")
     bench = overview.bench
     st.caption(
@@ -38,23 +38,23 @@ def show_runs(overview: BenchOverview) -> None:
     if any(_is_active(run) for run in overview.runs):
         _poll_runs(bench.name)
     else:
-        _draw_runs(overview)
-    show_notice(_RUNS)
+        _show_run_table(overview)
+    show_notice(_RUNS_NOTICE)
 
 
-@st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows itself that the database is away
+@st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows database errors itself
 def _poll_runs(name: str) -> None:
     with read_only_session() as db:
         overview = models.load_bench(db, by=current_person(), name=name, now=clock())
     if not any(_is_active(run) for run in overview.runs):
         st.rerun()
-    _draw_runs(overview)
+    _show_run_table(overview)
 
 
-def _draw_runs(overview: BenchOverview) -> None:
+def _show_run_table(overview: BenchOverview) -> None:
     show_table(
         [
-            _run_row(version.label, run)
+            _build_run_row(version.label, run)
             for version, run in zip(overview.bench.versions, overview.runs, strict=True)
         ]
     )
@@ -70,8 +70,8 @@ def _draw_runs(overview: BenchOverview) -> None:
             type="primary",
             help="Sends the requests of all versions. The page Model runs shows each run.",
             on_click=run_action,
-            args=(_start, tuple(open_runs)),
-            kwargs={"notice_key": _RUNS},
+            args=(_start_runs, tuple(open_runs)),
+            kwargs={"notice_key": _RUNS_NOTICE},
         )
 
 
@@ -79,7 +79,7 @@ def _is_active(progress: RunProgress) -> bool:
     return progress.state == "in progress" or is_queued(progress.run.name)
 
 
-def _run_row(label: str, progress: RunProgress) -> dict[str, object]:
+def _build_run_row(label: str, progress: RunProgress) -> dict[str, object]:
     run = progress.run
     return {
         "Version": label,
@@ -101,8 +101,8 @@ def show_experts(overview: BenchOverview) -> None:
         label="Scored by",
         help_text="Each expert scores all outputs, without seeing the version of the prompt.",
         on_click=run_action,
-        args=(_assign, overview.bench.name),
-        notice_key=_EXPERTS,
+        args=(_assign_experts, overview.bench.name),
+        notice_key=_EXPERTS_NOTICE,
     )
     if overview.experts:
         show_table(
@@ -130,10 +130,10 @@ def choose_experts(
     """Show the choice of the people who score outputs.
 
     Args:
-        experts: the present ones.
+        experts: the people who are chosen at present.
         key: the beginning of the keys of the widgets.
         label: the label of the choice.
-        help_text: its help.
+        help_text: the help of the choice.
         on_click: `ui.widgets.run_action`.
         args: the action that saves the choice, and its arguments. The key of the widget is added.
         notice_key: the key of the notice that shows the outcome.
@@ -146,13 +146,13 @@ def choose_experts(
             for candidate in list_people_with_role(db, role=role)
         }
     candidates |= {expert.name: expert.display_name for expert in experts}
-    current = [expert.name for expert in experts]
-    widget_key = f"{key}-{'-'.join(current)}"
+    current_names = [expert.name for expert in experts]
+    widget_key = f"{key}-{'-'.join(current_names)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.multiselect(
             label,
             list(candidates),
-            default=current,
+            default=current_names,
             key=widget_key,
             format_func=lambda name: f"{candidates[name]} ({name})",
             help=help_text,
@@ -167,7 +167,7 @@ def choose_experts(
     show_notice(notice_key)
 
 
-def _start(names: tuple[str, ...]) -> None:
+def _start_runs(names: tuple[str, ...]) -> None:
     person = current_person()
     with unit_of_work() as db:
         for name in names:
@@ -178,14 +178,14 @@ def _start(names: tuple[str, ...]) -> None:
         )
 
 
-def _assign(bench: str, key: str) -> str:
-    chosen = state.get_widget_value(key)
+def _assign_experts(bench: str, key: str) -> str:
+    chosen_names = state.get_widget_value(key)
     with unit_of_work() as db:
         experts = models.assign_experts(
             db,
             by=current_person(),
             bench=bench,
-            to=[str(name) for name in chosen] if isinstance(chosen, list) else [],
+            to=[str(name) for name in chosen_names] if isinstance(chosen_names, list) else [],
             now=clock(),
         )
     names = ", ".join(expert.display_name for expert in experts) or "nobody"

@@ -11,7 +11,7 @@ from ui.work_box import show_work_box
 
 
 def show_own_scoring(person: Person) -> None:
-    """Show one box per bench. Show nothing if the person scores none."""
+    """Show one box per bench. Show nothing if the person scores no bench."""
     with read_only_session() as db:
         tasks = models.list_bench_tasks(db, person=person)
     if not tasks:

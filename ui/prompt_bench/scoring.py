@@ -17,18 +17,18 @@ from ui.questions.radiographs import show_radiographs
 from ui.widgets import escape_markdown, run_action, show_notice
 
 _NOTICE = "scoring"
-_ENDS = {BENCH_SCORES[0]: "poor", BENCH_SCORES[-1]: "excellent"}
+_SCORE_MEANINGS = {BENCH_SCORES[0]: "poor", BENCH_SCORES[-1]: "excellent"}
 
 
 def show_scoring(person: Person, bench_id: int) -> None:
-    """Show the chosen report, or the one with the first score that is not given."""
-    requested = state.get_selection(_selection(bench_id))
+    """Show the chosen report, or the report with the first missing score."""
+    requested_cell = state.get_selection(_make_selection_name(bench_id))
     with read_only_session() as db:
         sheet = models.open_output(
             db,
             person=person,
             bench_id=bench_id,
-            cell=requested if isinstance(requested, BenchCell) else None,
+            cell=requested_cell if isinstance(requested_cell, BenchCell) else None,
         )
     task = sheet.task if isinstance(sheet, BenchSheet) else sheet
     st.progress(task.done / task.total if task.total else 0.0)
@@ -46,12 +46,12 @@ def show_scoring(person: Person, bench_id: int) -> None:
         shortcut="u",
         disabled=task.last is None,
         on_click=run_action,
-        args=(_undo, person, bench_id, task.last, task.last_revision),
+        args=(_undo_score, person, bench_id, task.last, task.last_revision),
         kwargs={"notice_key": _NOTICE},
     )
     show_notice(_NOTICE)
     if isinstance(sheet, BenchSheet):
-        _show_material(sheet)
+        _show_outputs_and_report(sheet)
 
 
 def _show_buttons(person: Person, sheet: BenchSheet) -> None:
@@ -61,21 +61,21 @@ def _show_buttons(person: Person, sheet: BenchSheet) -> None:
         f"**Output {sheet.letter}: {cell.scale.label}**"
     )
     key = f"scoring-{bench_id}-{sheet.report_position}-{sheet.letter}-{cell.scale.value}-{sheet.revision}"
-    # A first score is followed by the next cell without a score, a corrected score by the next cell.
+    # After a first score, the next cell without a score follows; after a corrected score, the next cell.
     following = sheet.next_unscored if sheet.score is None else sheet.next
     columns = st.columns(len(BENCH_SCORES) + 2)
     for column, value in zip(columns[1:-1], BENCH_SCORES, strict=True):
         column.button(
-            f"{value} {_ENDS[value]}" if value in _ENDS else str(value),
+            f"{value} {_SCORE_MEANINGS[value]}" if value in _SCORE_MEANINGS else str(value),
             key=f"{key}-{value}",
             type="primary" if sheet.score == value else "secondary",
             shortcut=str(value),
             width="stretch",
             on_click=run_action,
-            args=(_score, person, bench_id, cell, sheet.revision + 1),
+            args=(_save_score, person, bench_id, cell, sheet.revision + 1),
             kwargs={"value": value, "following": following, "notice_key": _NOTICE},
         )
-    for column, label, other, shortcut in (
+    for column, label, neighbour, shortcut in (
         (columns[0], "Previous", sheet.previous, "left"),
         (columns[-1], "Next", sheet.next, "right"),
     ):
@@ -83,17 +83,17 @@ def _show_buttons(person: Person, sheet: BenchSheet) -> None:
             label,
             key=f"{key}-go-{shortcut}",
             shortcut=shortcut,
-            disabled=other is None,
+            disabled=neighbour is None,
             width="stretch",
             on_click=state.set_selection,
-            args=(_selection(bench_id), other),
+            args=(_make_selection_name(bench_id), neighbour),
         )
 
 
-def _show_material(sheet: BenchSheet) -> None:
+def _show_outputs_and_report(sheet: BenchSheet) -> None:
     for column, output in zip(st.columns(len(sheet.outputs)), sheet.outputs, strict=True):
         with column, st.container(border=True):
-            _show_output(output, current=sheet.cell.scale if output.letter == sheet.letter else None)
+            _show_output(output, current_scale=sheet.cell.scale if output.letter == sheet.letter else None)
     with st.container(border=True):
         if sheet.exam.indication:
             st.caption(escape_markdown(f"Indication: {sheet.exam.indication}"))
@@ -101,11 +101,11 @@ def _show_material(sheet: BenchSheet) -> None:
         show_radiographs(sheet.exam_row_id, sheet.exam)
 
 
-def _show_output(output: BenchOutput, *, current: BenchScale | None) -> None:
+def _show_output(output: BenchOutput, *, current_scale: BenchScale | None) -> None:
     st.markdown(f"**Output {output.letter}**")
     scores = [
-        f"{'**' if scale is current else ''}{scale.label}: {output.scores.get(scale, '–')}"
-        f"{'**' if scale is current else ''}"
+        f"{'**' if scale is current_scale else ''}{scale.label}: {output.scores.get(scale, '–')}"
+        f"{'**' if scale is current_scale else ''}"
         for scale in BenchScale
     ]
     st.caption(" · ".join(scores))
@@ -142,23 +142,29 @@ def _show_end(task: BenchTask) -> None:
             st.markdown("The models gave no usable reply.")
 
 
-def _score(
+def _save_score(
     person: Person, bench_id: int, cell: BenchCell, revision: int, *, value: int, following: BenchCell | None
 ) -> None:
     with unit_of_work() as db:
         models.score_output(
             db, person=person, bench_id=bench_id, cell=cell, revision=revision, score=value, now=clock()
         )
-    state.set_selection(_selection(bench_id), following)
+    state.set_selection(_make_selection_name(bench_id), following)
 
 
-def _undo(person: Person, bench_id: int, last: BenchCell, revision: int) -> None:
+def _undo_score(person: Person, bench_id: int, last_cell: BenchCell, revision: int) -> None:
     with unit_of_work() as db:
         models.score_output(
-            db, person=person, bench_id=bench_id, cell=last, revision=revision + 1, score=None, now=clock()
+            db,
+            person=person,
+            bench_id=bench_id,
+            cell=last_cell,
+            revision=revision + 1,
+            score=None,
+            now=clock(),
         )
-    state.set_selection(_selection(bench_id), last)
+    state.set_selection(_make_selection_name(bench_id), last_cell)
 
 
-def _selection(bench_id: int) -> str:
+def _make_selection_name(bench_id: int) -> str:
     return f"scoring-{bench_id}"

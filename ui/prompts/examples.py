@@ -1,4 +1,4 @@
-"""In-context examples of a prompt: written from a radiograph and report, and saved as the next version."""
+"""In-context examples of a prompt: written from a radiograph and report, and saved in the next version."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ui.questions.radiographs import show_radiographs
 from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, show_empty_state, show_notice
 
-_WRITTEN, _SAVED, _CORRECTED = "prompt-example", "prompt-examples", "prompt-corrections"
+_WRITTEN_NOTICE, _SAVED_NOTICE, _CORRECTED_NOTICE = "prompt-example", "prompt-examples", "prompt-corrections"
 _MAX_TABLE_TEXT = 160
 
 
 def show_examples(versions: Sequence[models.PromptVersion]) -> None:
-    """Show the exam to write from, the fields of the example, and the examples that were written."""
+    """Show an exam, the fields of an example that is written from it, and the examples so far."""
     newest, person = versions[0], current_person()
     with read_only_session() as db:
         datasets = list_browsable_datasets(db, by=person)
@@ -51,24 +51,27 @@ def show_examples(versions: Sequence[models.PromptVersion]) -> None:
     if datasets:
         _show_corrections(newest, datasets)
     if examples:
-        _show_written(newest, examples)
+        _show_written_examples(newest, examples)
     else:
         st.caption("None yet.")
-    show_notice(_SAVED)
+    show_notice(_SAVED_NOTICE)
 
 
 def _choose_source(person: Person, datasets: Sequence[str]) -> models.ExampleSource | None:
     dataset = choose_dataset(person, datasets, key=f"example-dataset-{len(datasets)}")
-    chosen = state.get_selection(_selection(dataset))
+    chosen_exam = state.get_selection(_make_selection_name(dataset))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         exam = st.text_input(
-            "Exam", str(chosen or ""), key=f"example-exam-{dataset}-{chosen}", placeholder="Id in the file"
+            "Exam",
+            str(chosen_exam or ""),
+            key=f"example-exam-{dataset}-{chosen_exam}",
+            placeholder="Id in the file",
         ).strip()
         st.button(
             "Draw at random",
             key=f"example-draw-{dataset}",
             on_click=run_action,
-            args=(_draw, dataset),
+            args=(_draw_exam, dataset),
             kwargs={"notice_key": "example-draw", "seed": secrets.randbits(32)},
         )
     show_notice("example-draw")
@@ -96,12 +99,12 @@ def _show_exam(source: models.ExampleSource) -> None:
 
 def _show_fields(version: models.PromptVersion, source: models.ExampleSource) -> None:
     prompt, exam = parse_prompt(version.content), source.exam
-    fields, known = models.list_example_fields(version), read_exam_variables(exam)
+    fields, known_values = models.list_example_fields(version), read_exam_variables(exam)
     form_key = state.form_key(f"example-{version.name}-{source.dataset}-{exam.id}")
     images = [radiograph.id for radiograph in exam.radiographs if radiograph.sha256 is not None]
     with st.form(form_key, border=True):
         for name in fields:
-            st.text_area(name, known.get(name, ""), key=f"{form_key}-variable-{name}", height=140)
+            st.text_area(name, known_values.get(name, ""), key=f"{form_key}-variable-{name}", height=140)
         if images:
             st.multiselect(
                 "Radiographs in the example",
@@ -114,10 +117,10 @@ def _show_fields(version: models.PromptVersion, source: models.ExampleSource) ->
             "Add example",
             type="primary",
             on_click=run_action,
-            args=(_add, version.name, source.dataset, exam.id, fields, form_key),
-            kwargs={"notice_key": _WRITTEN},
+            args=(_add_example, version.name, source.dataset, exam.id, fields, form_key),
+            kwargs={"notice_key": _WRITTEN_NOTICE},
         )
-    show_notice(_WRITTEN)
+    show_notice(_WRITTEN_NOTICE)
     st.caption(
         escape_markdown(
             f"A run with this example sends text of dataset {source.dataset}, so it needs an endpoint to "
@@ -131,14 +134,19 @@ def _make_skeleton(schema: object) -> str:
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not properties:
         return ""
-    empty = {"array": [], "integer": 0, "number": 0, "boolean": False, "object": {}}
-    values = {name: empty.get(str(part.get("type")), "") for name, part in properties.items()}
+    empty_values = {"array": [], "integer": 0, "number": 0, "boolean": False, "object": {}}
+    values = {
+        name: empty_values.get(str(property_schema.get("type")), "")
+        for name, property_schema in properties.items()
+    }
     return json.dumps(values, indent=2, ensure_ascii=False)
 
 
-def _show_written(newest: models.PromptVersion, examples: Sequence[models.PromptExample]) -> None:
-    contained = parse_prompt(newest.content).examples
-    is_contained = {example.id: models.to_prompt_example(example) in contained for example in examples}
+def _show_written_examples(newest: models.PromptVersion, examples: Sequence[models.PromptExample]) -> None:
+    examples_in_version = parse_prompt(newest.content).examples
+    is_contained = {
+        example.id: models.to_prompt_example(example) in examples_in_version for example in examples
+    }
     show_table(
         [
             {
@@ -160,27 +168,29 @@ def _show_written(newest: models.PromptVersion, examples: Sequence[models.Prompt
             "Remove example",
             key=f"{key}-remove-{number}",
             on_click=run_action,
-            args=(_remove, number),
-            kwargs={"notice_key": _SAVED},
+            args=(_remove_example, number),
+            kwargs={"notice_key": _SAVED_NOTICE},
         )
-    new = [example.id for example in examples if not is_contained[example.id]]
-    if not new:
+    new_ids = [example.id for example in examples if not is_contained[example.id]]
+    if not new_ids:
         st.caption(escape_markdown(f"{newest.label} contains all of them."))
         return
     with st.form(f"{key}-form", border=True):
-        st.multiselect(f"Add to {escape_markdown(newest.label)}", new, default=new, key=f"{key}-chosen")
-        st.text_input("Note", f"Add {count_text(len(new), 'example')}", key=f"{key}-note", max_chars=300)
+        st.multiselect(
+            f"Add to {escape_markdown(newest.label)}", new_ids, default=new_ids, key=f"{key}-chosen"
+        )
+        st.text_input("Note", f"Add {count_text(len(new_ids), 'example')}", key=f"{key}-note", max_chars=300)
         st.form_submit_button(
             "Save as next version",
             type="primary",
             on_click=run_action,
-            args=(_export, newest.label, key),
-            kwargs={"notice_key": _SAVED},
+            args=(_save_next_version, newest.label, key),
+            kwargs={"notice_key": _SAVED_NOTICE},
         )
 
 
 def _show_corrections(newest: models.PromptVersion, datasets: Sequence[str]) -> None:
-    """Show the button that makes examples of the replies that experts corrected, as the command does."""
+    """Show the button that adds examples made from the replies that experts corrected."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         dataset = st.selectbox(
             "Questions of", datasets, key=f"corrections-{newest.name}-{len(datasets)}", width=260
@@ -192,9 +202,9 @@ def _show_corrections(newest: models.PromptVersion, datasets: Sequence[str]) -> 
             "accepted questions as corrected.",
             on_click=run_action,
             args=(_add_corrections, newest.label, dataset),
-            kwargs={"notice_key": _CORRECTED},
+            kwargs={"notice_key": _CORRECTED_NOTICE},
         )
-    show_notice(_CORRECTED)
+    show_notice(_CORRECTED_NOTICE)
 
 
 def _add_corrections(label: str, dataset: str) -> str:
@@ -206,13 +216,13 @@ def _add_corrections(label: str, dataset: str) -> str:
     return " ".join([text, *(f"Not usable: {reason}" for reason in result.unusable)])
 
 
-def _draw(dataset: str, *, seed: int) -> None:
+def _draw_exam(dataset: str, *, seed: int) -> None:
     with read_only_session() as db:
         source = models.draw_example_source(db, by=current_person(), dataset=dataset, seed=seed)
-    state.set_selection(_selection(dataset), source.exam.id)
+    state.set_selection(_make_selection_name(dataset), source.exam.id)
 
 
-def _add(prompt: str, dataset: str, exam: str, fields: Sequence[str], form_key: str) -> str:
+def _add_example(prompt: str, dataset: str, exam: str, fields: Sequence[str], form_key: str) -> str:
     images = state.get_widget_value(f"{form_key}-images")
     with unit_of_work() as db:
         number = models.save_example(
@@ -221,8 +231,8 @@ def _add(prompt: str, dataset: str, exam: str, fields: Sequence[str], form_key: 
             prompt=prompt,
             dataset=dataset,
             exam=exam,
-            variables={name: _read(f"{form_key}-variable-{name}") for name in fields},
-            reply=_read(f"{form_key}-reply"),
+            variables={name: _read_text(f"{form_key}-variable-{name}") for name in fields},
+            reply=_read_text(f"{form_key}-reply"),
             radiographs=[str(image) for image in images] if isinstance(images, list) else (),
             now=clock(),
         )
@@ -230,29 +240,29 @@ def _add(prompt: str, dataset: str, exam: str, fields: Sequence[str], form_key: 
     return f"Added example {number}. It becomes part of the prompt with the next version."
 
 
-def _remove(number: int) -> str:
+def _remove_example(number: int) -> str:
     with unit_of_work() as db:
         models.remove_example(db, by=current_person(), example=number, now=clock())
     return f"Removed example {number}."
 
 
-def _export(label: str, key: str) -> str:
-    chosen = state.get_widget_value(f"{key}-chosen")
+def _save_next_version(label: str, key: str) -> str:
+    chosen_ids = state.get_widget_value(f"{key}-chosen")
     with unit_of_work() as db:
         version = models.export_examples(
             db,
             by=current_person(),
             prompt=label,
-            examples=[int(number) for number in chosen] if isinstance(chosen, list) else (),
-            note=_read(f"{key}-note"),
+            examples=[int(number) for number in chosen_ids] if isinstance(chosen_ids, list) else (),
+            note=_read_text(f"{key}-note"),
             now=clock(),
         )
     return f"Saved {version.label}."
 
 
-def _read(key: str) -> str:
+def _read_text(key: str) -> str:
     return str(state.get_widget_value(key) or "")
 
 
-def _selection(dataset: str) -> str:
+def _make_selection_name(dataset: str) -> str:
     return f"example-exam-{dataset}"

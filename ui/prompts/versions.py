@@ -1,4 +1,4 @@
-"""The versions of a prompt, the difference of two, and the editor from which the next version is saved."""
+"""The versions of a prompt, the difference between two, and the editor that saves the next version."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ properties.answer.type = "string"
 
 
 def show_versions(versions: Sequence[models.PromptVersion]) -> None:
-    """Show the versions of a prompt with their notes, the newest first, and the file of one."""
-    show_notice(_NOTICE)  # of the first version, after which the page shows this part
+    """Show the versions of a prompt with their notes, the newest first, and the file of a chosen version."""
+    show_notice(_NOTICE)  # the first version was saved before the page showed this part
     st.caption("A stored version never changes. A change is the next version, and its requests are new ones.")
     show_table(
         [
@@ -54,7 +54,7 @@ def show_versions(versions: Sequence[models.PromptVersion]) -> None:
 
 
 def show_comparison(versions: Sequence[models.PromptVersion]) -> None:
-    """Show the difference of two versions of a prompt."""
+    """Show the difference between two versions of a prompt."""
     if len(versions) < 2:
         st.caption("There is one version only. Save another to compare them.")
         return
@@ -91,13 +91,13 @@ def _show_editor(content: str, *, key: str, label: str) -> None:
             label,
             type="primary",
             on_click=run_action,
-            args=(_save, key),
+            args=(_save_version, key),
             kwargs={"notice_key": _NOTICE},
         )
     show_notice(_NOTICE)
 
 
-def _save(key: str) -> str:
+def _save_version(key: str) -> str:
     content, note = (str(state.get_widget_value(f"{key}-{field}") or "") for field in ("content", "note"))
     with unit_of_work() as db:
         version, is_new = models.save_prompt(db, by=current_person(), content=content, note=note, now=clock())

@@ -100,7 +100,7 @@ def show_generation_form(person: Person) -> None:
             label,
             key=f"{form_key}-go-{is_pilot}",
             on_click=run_action,
-            args=(_start, person, keys, is_pilot),
+            args=(_start_generation, person, keys, is_pilot),
             kwargs={"notice_key": "generation"},
             type="primary" if is_pilot else "secondary",
             width="stretch",
@@ -125,9 +125,9 @@ def _show_source(keys: dict[str, str]) -> None:
 
 
 def _show_model_options(keys: dict[str, str], recipe: str, person: Person) -> bool:
-    """Show endpoint, prompt versions, licence and budget. Returns whether there is an endpoint."""
+    """Show endpoint, prompt versions, licence and budget. Return whether there is an endpoint."""
     with read_only_session() as db:
-        endpoints = [item.endpoint for item in models.list_endpoints(db, by=person)]
+        endpoints = [endpoint_state.endpoint for endpoint_state in models.list_endpoints(db, by=person)]
         versions = models.list_prompts(db, by=person)
     if not endpoints:
         show_empty_state("No endpoint yet", "Ask an admin to add one on the page Language models.")
@@ -172,7 +172,7 @@ def _show_model_options(keys: dict[str, str], recipe: str, person: Person) -> bo
     return True
 
 
-def _start(person: Person, keys: dict[str, str], is_pilot: bool) -> None:
+def _start_generation(person: Person, keys: dict[str, str], is_pilot: bool) -> None:
     values = {name: state.get_widget_value(key) for name, key in keys.items()}
     recipe, images = str(values["recipe"] or TEMPLATE), str(values["images"] or "")
     request = GenerationRequest(
@@ -192,7 +192,7 @@ def _start(person: Person, keys: dict[str, str], is_pilot: bool) -> None:
         labels = tuple(str(label) for label in prompts) if isinstance(prompts, list) else ()
         if len({label.partition("@")[0] for label in labels}) < len(labels):
             raise Refused("Choose at most one version of each prompt.")
-        cost = values["max_cost"]
+        max_cost = values["max_cost"]
         request = replace(
             request,
             recipe=recipe,
@@ -201,7 +201,7 @@ def _start(person: Person, keys: dict[str, str], is_pilot: bool) -> None:
             prompts=labels,
             short_replies=bool(values["short"]),
             data_use=DataUse(str(values["data_use"])),
-            max_cost=float(cost) if isinstance(cost, int | float) else None,
+            max_cost=float(max_cost) if isinstance(max_cost, int | float) else None,
         )
         if not request.name:
             raise Refused("Enter a name for the runs.")

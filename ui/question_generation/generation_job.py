@@ -46,9 +46,9 @@ class GenerationRequest:
 
     ``per_exam`` is the maximum number of questions by format, for templates.
     ``recipe`` is :data:`TEMPLATE` or one of :data:`generation.recipes.RECIPES`. The fields from ``name`` on
-    are for recipes: the beginning of the names of the runs, the endpoint, prompt versions other than the
-    shipped ones, whether shipped ones are shortened, what the licence of the reports permits, and the most
-    dollars of all runs.
+    are for recipes: the beginning of the names of the runs, the endpoint, prompt versions to use instead of
+    the shipped ones, whether shipped prompts request short replies, what the licence of the reports permits,
+    and the maximum cost of all runs in dollars.
     """
 
     source: str
@@ -82,8 +82,9 @@ class RefusedRecord:
 class GenerationOutcome:
     """The counts of a generation, by label or by reason.
 
-    ``exams`` were used of ``available``; ``complete`` have the full number of each format. ``refused`` counts
-    all refused records; ``refusals`` contains the first ones. ``runs`` are the model runs.
+    Of the ``available`` exams, ``exams`` were used, and ``complete`` have the full number of questions of
+    each format. ``refused`` counts all refused records; ``refusals`` contains the first ones. ``runs`` are
+    the model runs.
     """
 
     available: int
@@ -128,7 +129,7 @@ def decode_outcome(job: Job) -> GenerationOutcome | None:
 
 def find_generated_file(job: Job) -> Delivery:
     """Return the generated file with the images as a delivery. The file is deleted after the import."""
-    request, folder = decode_request(job), _folder_of(job)
+    request, folder = decode_request(job), _get_folder(job)
     return Delivery(
         id=folder.name,
         path=folder / _FILE_NAME,
@@ -138,12 +139,12 @@ def find_generated_file(job: Job) -> Delivery:
     )
 
 
-def _folder_of(job: Job) -> Path:
+def _get_folder(job: Job) -> Path:
     return current_workspace().uploads / f"generated-{job.number}"
 
 
 def _run(job: JobRun[GenerationRequest]) -> None:
-    request, folder = job.parameters, _folder_of(job.job)
+    request, folder = job.parameters, _get_folder(job.job)
     content = load_source(
         request.source,
         request.path,
@@ -152,12 +153,12 @@ def _run(job: JobRun[GenerationRequest]) -> None:
     if content.refusals and not request.skip_bad:
         raise JobFailed(
             f"Nothing was generated: {count_text(len(content.refusals), 'invalid record')}.",
-            _summarise(content, GenerationCounts()),
+            _summarise_outcome(content, GenerationCounts()),
         )
     if not content.exams:
         raise InvalidValue("source", f"{request.path} has no valid record")
     exams = choose_pilot_exams(content.exams) if request.is_pilot else content.exams
-    shutil.rmtree(folder, ignore_errors=True)  # of an interrupted attempt
+    shutil.rmtree(folder, ignore_errors=True)  # files of an interrupted attempt
     folder.mkdir(parents=True)
     if request.recipe == TEMPLATE:
         message, outcome = _write_from_templates(job, content, exams, folder / _FILE_NAME)
@@ -185,7 +186,7 @@ def _write_from_templates(
         f"{count_text(counts.questions, 'question')} generated for {with_questions:,} of "
         f"{count_text(counts.exams, 'exam')}."
     )
-    return message, _summarise(content, counts)
+    return message, _summarise_outcome(content, counts)
 
 
 def _write_with_model(
@@ -207,7 +208,7 @@ def _write_with_model(
         is_pilot=request.is_pilot,
     )
 
-    def report(title: str, done: int, total: int) -> None:
+    def report_progress(title: str, done: int, total: int) -> None:
         job.progress = JobProgress(done=done, total=total, note=title)
 
     result = run_recipe(
@@ -217,7 +218,7 @@ def _write_with_model(
         path=path,
         worker=job.worker_name,
         clock=job.now,
-        report=report,
+        report=report_progress,
         should_stop=job.should_stop,
     )
     job.raise_if_cancelled()
@@ -225,7 +226,7 @@ def _write_with_model(
     if result.counts is None:
         raise JobFailed(
             f"Not finished. {describe_progress(result.runs[-1])} Run again to continue.",
-            replace(_summarise(content, GenerationCounts()), runs=runs),
+            replace(_summarise_outcome(content, GenerationCounts()), runs=runs),
         )
     counts = result.counts
     message = (
@@ -234,10 +235,10 @@ def _write_with_model(
     )
     if request.is_pilot and counts.exams:
         message += f" {describe_forecast(result, exams=len(content.exams))}"
-    return message, _summarise(content, counts, runs=runs)
+    return message, _summarise_outcome(content, counts, runs=runs)
 
 
-def _summarise(
+def _summarise_outcome(
     content: SourceContent, counts: GenerationCounts | RecipeCounts, *, runs: tuple[str, ...] = ()
 ) -> GenerationOutcome:
     if isinstance(counts, RecipeCounts):

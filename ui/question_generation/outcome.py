@@ -26,7 +26,7 @@ from ui.search.provenance import show_provenance, show_report
 from ui.tables import show_table
 from ui.widgets import escape_markdown, go_to, run_action, show_notice
 
-#: The questions that can be read before the import; all of a pilot.
+#: The maximum number of questions that can be read before the import.
 _MAX_SHOWN = 250
 
 
@@ -35,15 +35,15 @@ def show_generation_outcome(job: Job, person: Person) -> None:
     outcome, request = generation_job.decode_outcome(job), generation_job.decode_request(job)
     show_job_message(job)
     delivery = generation_job.find_generated_file(job)
-    is_there = job.status is JobStatus.DONE and delivery.path.exists()
-    if job.status is JobStatus.DONE and not is_there:
+    has_file = job.status is JobStatus.DONE and delivery.path.exists()
+    if job.status is JobStatus.DONE and not has_file:
         st.info("The file was imported or discarded.")
     if outcome is not None and outcome.runs:
         links = [
             f"[{escape_markdown(name)}](/model_runs?{urlencode({'run': name})})" for name in outcome.runs
         ]
         st.caption(f"Model runs: {', '.join(links)}")
-    if is_there and outcome is not None:
+    if has_file and outcome is not None:
         _show_buttons(job, request, delivery, person, questions=outcome.questions)
     else:
         if job.status in {JobStatus.FAILED, JobStatus.INTERRUPTED, JobStatus.CANCELLED}:
@@ -54,13 +54,13 @@ def show_generation_outcome(job: Job, person: Person) -> None:
                 "Generate without invalid records",
                 key=f"rest-{job.number}",
                 on_click=run_action,
-                args=(_start, replace(request, skip_bad=True), person),
+                args=(_start_generation, replace(request, skip_bad=True), person),
                 kwargs={"notice_key": "generated"},
             )
     show_notice("generated")
     if outcome is not None:
         _show_counts(outcome, request)
-    if is_there:
+    if has_file:
         _show_questions(job, delivery)
 
 
@@ -80,7 +80,7 @@ def _show_buttons(
         disabled=not questions,
         width="stretch",
     ):
-        run_action(_deliver, delivery, person, notice_key="generated")
+        run_action(_deliver_to_import, delivery, person, notice_key="generated")
         if state.get_selection("delivery") == delivery:
             go_to("pages/import_questions.py")
     if request.is_pilot:
@@ -102,7 +102,7 @@ def _show_new_button(job: Job, delivery: Delivery) -> None:
         "Discard" if delivery.path.exists() else "Generate other questions",
         key=f"discard-{job.number}",
         on_click=run_action,
-        args=(_discard, job),
+        args=(_discard_generation, job),
         kwargs={"notice_key": "generation"},
         width="stretch",
     )
@@ -182,17 +182,17 @@ def _show_question(generated: GeneratedQuestion) -> None:
                 show_report(generated.report, generated.provenance)
 
 
-def _start(request: generation_job.GenerationRequest, person: Person) -> None:
+def _start_generation(request: generation_job.GenerationRequest, person: Person) -> None:
     generation_job.start_generation(request, person)
 
 
 def _generate_all(job: Job, request: generation_job.GenerationRequest, person: Person) -> None:
-    _start(replace(request, is_pilot=False), person)
+    _start_generation(replace(request, is_pilot=False), person)
     discard(generation_job.find_generated_file(job))
 
 
-def _deliver(delivery: Delivery, person: Person) -> None:
-    """Hand the file to the page Import, unless that still shows another import."""
+def _deliver_to_import(delivery: Delivery, person: Person) -> None:
+    """Hand the file to the page Import, unless that page still shows another import."""
     latest = import_job.load_own_latest_import(person)
     if latest is not None and latest.status is not JobStatus.DONE:
         raise Refused("The page Import shows another import. Finish it there, then come back.")
@@ -201,6 +201,6 @@ def _deliver(delivery: Delivery, person: Person) -> None:
     state.set_selection("delivery", delivery)
 
 
-def _discard(job: Job) -> None:
+def _discard_generation(job: Job) -> None:
     discard(generation_job.find_generated_file(job))
     job_control.dismiss_job(job.number)

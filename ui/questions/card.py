@@ -9,7 +9,7 @@ from ui.widgets import escape_markdown
 
 
 def show_stem_options_key(question: Question) -> None:
-    """Show the stem and the options, with the correct ones ticked; without options, draw the key as text."""
+    """Show the stem and the options, with the correct ones ticked; without options, show the key as text."""
     st.markdown(f"**{escape_markdown(question.stem)}**")
     for i, option in enumerate(question.options):
         is_correct = isinstance(question.answer, tuple) and i in question.answer

@@ -1,4 +1,4 @@
-"""The radiographs of an exam with boxes, of the key or of several raters; a click opens one at full size."""
+"""Shows the radiographs of an exam with boxes of the key or of raters; a click opens one at full size."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from domain.boxes import Box, LabelledBox
 from domain.exams import Exam, Radiograph
 from ui.widgets import escape_markdown
 
-#: Colours of the key's boxes and of the raters', in the order of the raters.
+#: The colour of the key's boxes, and the colours of the raters' boxes in the order of the raters.
 _KEY_COLOUR = "#ffd54a"
-_COLOURS = ("#4fc3f7", "#ff8a65", "#81c784", "#ba68c8", "#f06292", "#aed581", "#4db6ac", "#9575cd")
+_RATER_COLOURS = ("#4fc3f7", "#ff8a65", "#81c784", "#ba68c8", "#f06292", "#aed581", "#4db6ac", "#9575cd")
 
 
 def show_radiographs(
@@ -34,7 +34,9 @@ def show_radiographs(
             continue
         address = f"/radiographs/{exam_row_id}/{quote(radiograph.id, safe='')}"
         width = f"calc({max_height} * {radiograph.columns / radiograph.rows:.4f})"
-        overlay = "".join(_draw_box(box.box, radiograph) for box in boxes if box.radiograph == radiograph.id)
+        overlay = "".join(
+            _build_box_html(box.box, radiograph) for box in boxes if box.radiograph == radiograph.id
+        )
         pictures.append(
             f'<a href="{address}?longest=3000" target="_blank" '
             f'style="position:relative;flex:1 1 12rem;max-width:{width}">'
@@ -48,7 +50,7 @@ def show_radiographs(
         )
 
 
-def _draw_box(box: Box, radiograph: Radiograph) -> str:
+def _build_box_html(box: Box, radiograph: Radiograph) -> str:
     """Return a box as an element over its image, in per cent of the image's size."""
     rows, columns = radiograph.rows or 1, radiograph.columns or 1
     return (
@@ -66,7 +68,7 @@ def show_boxes_of_raters(
     boxes: Mapping[str, Sequence[LabelledBox]],
     shown: Collection[str],
 ) -> None:
-    """Show the radiographs one below the other, with the key's boxes in yellow and those of some raters.
+    """Show the radiographs one below the other, with the boxes of the key, in yellow, and of some raters.
 
     Args:
         exam_row_id: the exam's id in the database.
@@ -76,8 +78,8 @@ def show_boxes_of_raters(
         shown: the raters whose boxes are drawn.
     """
     layers = [("", _KEY_COLOUR, key)] + [
-        (rater, _COLOURS[position % len(_COLOURS)], own)
-        for position, (rater, own) in enumerate(boxes.items())
+        (rater, _RATER_COLOURS[position % len(_RATER_COLOURS)], layer_boxes)
+        for position, (rater, layer_boxes) in enumerate(boxes.items())
         if rater in shown
     ]
     for radiograph in radiographs:
@@ -86,9 +88,9 @@ def show_boxes_of_raters(
             continue
         address = f"/radiographs/{exam_row_id}/{quote(radiograph.id, safe='')}"
         shapes = [
-            _draw_layer_box(box.box, radiograph, name=name, colour=colour)
-            for name, colour, own in layers
-            for box in own
+            _build_named_box_html(box.box, radiograph, name=name, colour=colour)
+            for name, colour, layer_boxes in layers
+            for box in layer_boxes
             if box.radiograph in (None, "", radiograph.id)
         ]
         st.html(
@@ -101,7 +103,7 @@ def show_boxes_of_raters(
         st.caption(escape_markdown(f"{radiograph.view.value} · boxes: the key's in yellow"))
 
 
-def _draw_layer_box(box: Box, radiograph: Radiograph, *, name: str, colour: str) -> str:
+def _build_named_box_html(box: Box, radiograph: Radiograph, *, name: str, colour: str) -> str:
     # Streamlit removes SVG from HTML, so each box is an element with a border.
     columns, rows = radiograph.columns or 1, radiograph.rows or 1
     return (

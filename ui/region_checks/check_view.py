@@ -22,11 +22,11 @@ from ui.prompt_bench.bench_view import choose_experts
 from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, show_empty_state, show_notice
 
-_NOTICE, _EXPERTS = "new-region-check", "region-experts"
-_NEW = "New region check"
+_NOTICE, _EXPERTS_NOTICE = "new-region-check", "region-experts"
+_NEW_CHECK = "New region check"
 _NO_DATASET = "none: text only"
-#: The number of reports in GEMeX, section 3.1.2.
-_REPORTS = 100
+#: The default number of reports, as in GEMeX, section 3.1.2.
+_DEFAULT_REPORTS = 100
 
 
 def show_region_checks(person: Person) -> None:
@@ -44,12 +44,12 @@ def show_region_checks(person: Person) -> None:
     last_name = state.get_selection("region-check")
     name = st.selectbox(
         "Region check",
-        [*names, _NEW],
+        [*names, _NEW_CHECK],
         index=names.index(last_name) if last_name in names else 0,
         key=f"region-check-of-{len(names)}",
         width=420,
     )
-    if name == _NEW:
+    if name == _NEW_CHECK:
         _show_form(person)
         return
     state.set_selection("region-check", name)
@@ -93,7 +93,7 @@ def _show_form(person: Person) -> None:
             "Reports",
             1,
             models.MAX_REPORTS,
-            _REPORTS,
+            _DEFAULT_REPORTS,
             key=f"{form_key}-reports",
             help="Drawn at random from the reports with a usable reply; all if there are fewer. The seed is "
             "recorded.",
@@ -108,8 +108,8 @@ def _show_form(person: Person) -> None:
             "Create region check",
             type="primary",
             on_click=run_action,
-            args=(_create, form_key),
-            # A seed of the page, so that repeating a failed action creates the same check.
+            args=(_create_check, form_key),
+            # The page chooses the seed, so that repeating a failed action creates the same check.
             kwargs={"seed": secrets.randbits(32), "notice_key": _NOTICE},
         )
     show_notice(_NOTICE)
@@ -122,8 +122,8 @@ def _show_experts(overview: RegionCheckOverview) -> None:
         label="Marked by",
         help_text="Each expert marks all sentences, without seeing the marks of others.",
         on_click=run_action,
-        args=(_assign, overview.check.name),
-        notice_key=_EXPERTS,
+        args=(_assign_experts, overview.check.name),
+        notice_key=_EXPERTS_NOTICE,
     )
     if overview.experts:
         show_table(
@@ -147,12 +147,12 @@ def _show_report(overview: RegionCheckOverview) -> None:
     except Refused as error:
         st.info(escape_markdown(str(error)))
         return
-    given, expected = sum(overview.done.values()), overview.total * len(overview.experts)
-    if not given:
+    mark_count, expected_count = sum(overview.done.values()), overview.total * len(overview.experts)
+    if not mark_count:
         st.caption("No marks yet.")
     else:
-        if given < expected:
-            st.caption(f"Preliminary: {given:,} of {expected:,} marks are given.")
+        if mark_count < expected_count:
+            st.caption(f"Preliminary: {mark_count:,} of {expected_count:,} marks are given.")
         headline = next(share for share in report.shares if share.group == ALL_SENTENCES)
         st.markdown(escape_markdown(describe_share(headline)))
         _show_shares(report)
@@ -233,7 +233,7 @@ def _format_share(share: Proportion) -> str:
     return f"{share.estimate * 100:.1f} ({share.low * 100:.1f} to {share.high * 100:.1f})"
 
 
-def _create(form_key: str, *, seed: int) -> str:
+def _create_check(form_key: str, *, seed: int) -> str:
     values = {
         field: state.get_widget_value(f"{form_key}-{field}")
         for field in ("name", "run", "reports", "dataset")
@@ -254,14 +254,14 @@ def _create(form_key: str, *, seed: int) -> str:
     return f"Created {check.name} with {count_text(check.reports, 'report')}. Choose the experts."
 
 
-def _assign(check: str, key: str) -> str:
-    chosen = state.get_widget_value(key)
+def _assign_experts(check: str, key: str) -> str:
+    chosen_names = state.get_widget_value(key)
     with unit_of_work() as db:
         experts = generation.assign_region_experts(
             db,
             by=current_person(),
             check=check,
-            to=[str(name) for name in chosen] if isinstance(chosen, list) else [],
+            to=[str(name) for name in chosen_names] if isinstance(chosen_names, list) else [],
             now=clock(),
         )
     names = ", ".join(expert.display_name for expert in experts) or "nobody"

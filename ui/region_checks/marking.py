@@ -21,13 +21,13 @@ _NOTICE = "region-marking"
 
 def show_region_marking(person: Person, check_id: int) -> None:
     """Show the chosen sentence in its report, or the first one without a mark."""
-    requested = state.get_selection(_selection(check_id))
+    requested_sentence = state.get_selection(_make_selection_name(check_id))
     with read_only_session() as db:
         sheet = generation.open_sentence(
             db,
             person=person,
             check_id=check_id,
-            sentence=requested if isinstance(requested, SentenceId) else None,
+            sentence=requested_sentence if isinstance(requested_sentence, SentenceId) else None,
         )
     task = sheet.task if isinstance(sheet, RegionSheet) else sheet
     st.progress(task.done / task.total if task.total else 0.0)
@@ -66,21 +66,23 @@ def _show_sentence(person: Person, sheet: RegionSheet) -> None:
             st.markdown(f"Region: **{escape_markdown(sentence.region)}**")
             st.caption("Wrong sentence: it states something else, or more, than the report.")
     labels = {mark: mark.label.capitalize() for mark in sentence.marks}
-    present = sheet.marks.get(sheet.id)
+    present_mark = sheet.marks.get(sheet.id)
     key = f"region-{check_id}-{sheet.id.report}-{sheet.id.sentence}-{sheet.revision}"
     show_mark_buttons(
         labels,
-        present=present,
+        present=present_mark,
         key=key,
         on_click=run_action,
-        args=(_mark, person, check_id, sheet.id, sheet.revision + 1),
-        # After a first mark the next unmarked sentence follows; after a corrected one, its neighbour.
+        args=(_save_mark, person, check_id, sheet.id, sheet.revision + 1),
+        # After a first mark, the next unmarked sentence follows; after a corrected mark, the next one.
         kwargs={
-            "following": sheet.next_unmarked if present is None else sheet.next,
+            "following": sheet.next_unmarked if present_mark is None else sheet.next,
             "notice_key": _NOTICE,
         },
     )
-    show_neighbour_buttons(_selection(check_id), previous=sheet.previous, following=sheet.next, key=key)
+    show_neighbour_buttons(
+        _make_selection_name(check_id), previous=sheet.previous, following=sheet.next, key=key
+    )
 
 
 def _show_undo(person: Person, task: RegionTask) -> None:
@@ -90,14 +92,14 @@ def _show_undo(person: Person, task: RegionTask) -> None:
         shortcut="u",
         disabled=task.last is None,
         on_click=run_action,
-        args=(_undo, person, task.check_id, task.last, task.last_revision),
+        args=(_undo_mark, person, task.check_id, task.last, task.last_revision),
         kwargs={"notice_key": _NOTICE},
     )
     show_notice(_NOTICE)
 
 
 def _show_report(sheet: RegionSheet) -> None:
-    """Show the sentences of the report, with those in bold that the sentence to mark is from."""
+    """Show the sentences of the report. Those from which the sentence to mark was derived are bold."""
     with st.container(border=True):
         st.caption("Findings and impression")
         lines = []
@@ -109,18 +111,18 @@ def _show_report(sheet: RegionSheet) -> None:
 
 def _show_radiographs(sheet: RegionSheet) -> None:
     """Show the radiographs with the boxes of the region, as far as the workspace has them."""
-    exam, number = sheet.exam, sheet.report.exam_row_id
-    if exam is None or number is None or not any(image.sha256 for image in exam.radiographs):
+    exam, exam_row_id = sheet.exam, sheet.report.exam_row_id
+    if exam is None or exam_row_id is None or not any(image.sha256 for image in exam.radiographs):
         st.caption("The images of this exam are not in the workspace.")
         return
-    show_radiographs(number, exam, boxes=sheet.boxes, max_height="62vh")
+    show_radiographs(exam_row_id, exam, boxes=sheet.boxes, max_height="62vh")
     if sheet.boxes:
         st.caption(f"Box: {escape_markdown(sheet.sentence.region or '')}")
     elif sheet.sentence.region:
         st.caption("No question of this exam has a box of this region.")
 
 
-def _mark(
+def _save_mark(
     person: Person,
     check_id: int,
     sentence: SentenceId,
@@ -139,22 +141,22 @@ def _mark(
             mark=mark,
             now=clock(),
         )
-    state.set_selection(_selection(check_id), following)
+    state.set_selection(_make_selection_name(check_id), following)
 
 
-def _undo(person: Person, check_id: int, last: SentenceId, revision: int) -> None:
+def _undo_mark(person: Person, check_id: int, last_sentence: SentenceId, revision: int) -> None:
     with unit_of_work() as db:
         generation.mark_sentence(
             db,
             person=person,
             check_id=check_id,
-            sentence=last,
+            sentence=last_sentence,
             revision=revision + 1,
             mark=None,
             now=clock(),
         )
-    state.set_selection(_selection(check_id), last)
+    state.set_selection(_make_selection_name(check_id), last_sentence)
 
 
-def _selection(check_id: int) -> str:
+def _make_selection_name(check_id: int) -> str:
     return f"region-marking-{check_id}"

@@ -11,7 +11,7 @@ from ui.work_box import show_work_box
 
 
 def show_own_region_checks(person: Person) -> None:
-    """Show one box per check. Show nothing if the person marks none."""
+    """Show one box per check. Show nothing if the person is an expert of none."""
     with read_only_session() as db:
         tasks = generation.list_region_tasks(db, person=person)
     if not tasks:

@@ -17,25 +17,25 @@ from ui.context import read_only_session
 from ui.tables import show_table
 from ui.widgets import escape_markdown
 
-#: The longest list of changes on the page; `cli.py release compare` writes all.
+#: The maximum number of changes on the page; `cli.py release compare` writes all.
 _MAX_ROWS = 500
 
 
 def show_comparison(person: Person, known_releases: list[release.ReleaseRecord]) -> None:
-    """Show a choice of two releases and their differences. Shows nothing if no dataset has two releases."""
-    by_dataset: dict[str, list[release.ReleaseRecord]] = {}
+    """Show a choice of two releases and their differences. Show nothing if no dataset has two."""
+    releases_by_dataset: dict[str, list[release.ReleaseRecord]] = {}
     for record in known_releases:
-        by_dataset.setdefault(record.dataset, []).append(record)
+        releases_by_dataset.setdefault(record.dataset, []).append(record)
     pairs = {
         (new.id, old.id): (new, old)
-        for records in by_dataset.values()
+        for records in releases_by_dataset.values()
         for position, new in enumerate(records)
         for old in records[position + 1 :]
     }
     if not pairs:
         return
     st.subheader("Comparison")
-    chosen = st.selectbox(
+    chosen_ids = st.selectbox(
         "Releases",
         list(pairs),
         format_func=lambda ids: (
@@ -43,11 +43,16 @@ def show_comparison(person: Person, known_releases: list[release.ReleaseRecord])
         ),
         key=f"compare-{len(pairs)}",
     )
-    new, old = pairs[chosen]
+    new, old = pairs[chosen_ids]
     try:
         with st.spinner("Comparing …"):
-            comparison = _compare(
-                person, old.id, new.id, old.manifest_sha256, new.manifest_sha256, *_has_private_keys(old, new)
+            comparison = _compare_releases(
+                person,
+                old.id,
+                new.id,
+                old.manifest_sha256,
+                new.manifest_sha256,
+                *_check_private_keys(old, new),
             )
     except DomainError as error:
         st.error(escape_markdown(str(error)))
@@ -55,21 +60,23 @@ def show_comparison(person: Person, known_releases: list[release.ReleaseRecord])
     st.markdown(escape_markdown(comparison.sentence))
     with read_only_session() as db:
         entries = release.list_errata(db, by=person)
-    reasons = {  # the latest problem of each question; the list is sorted from new to old
+    entries_by_question = {  # the latest problem of each question; the list is sorted from new to old
         entry.report.question_id: entry
         for entry in reversed(entries)
         if entry.report.dataset == new.dataset and _explains_changes(entry, old, new)
     }
     rows = [
-        _build_row(change.question_id, change.field, change.before, change.after, reasons)
+        _build_row(change.question_id, change.field, change.before, change.after, entries_by_question)
         for change in comparison.changes
     ]
-    for word, ids in (
+    for change_label, ids in (
         ("added", comparison.added),
         ("removed", comparison.removed),
         ("moved to or from the private split", comparison.moved),
     ):
-        rows += [_build_row(question_id, word, None, None, reasons) for question_id in ids]
+        rows += [
+            _build_row(question_id, change_label, None, None, entries_by_question) for question_id in ids
+        ]
     if rows:
         show_table(rows[:_MAX_ROWS])
     if len(rows) > _MAX_ROWS:
@@ -78,7 +85,7 @@ def show_comparison(person: Person, known_releases: list[release.ReleaseRecord])
         )
 
 
-def _has_private_keys(*records: release.ReleaseRecord) -> list[bool]:
+def _check_private_keys(*records: release.ReleaseRecord) -> list[bool]:
     """Return whether the private keys of each release are in their folder."""
     return [(keys_folder_of(record.folder) / KEYS).is_file() for record in records]
 
@@ -95,27 +102,33 @@ def _explains_changes(
 
 
 @lru_cache(maxsize=4)
-def _compare(person: Person, old_id: int, new_id: int, *_cache_key: str | bool) -> release.Comparison:
+def _compare_releases(
+    person: Person, old_id: int, new_id: int, *_cache_key: str | bool
+) -> release.Comparison:
     """Compare two releases. The result is cached by manifest hash and by the presence of the private keys."""
     with read_only_session() as db:
         return release.compare_recorded_releases(db, by=person, old_id=old_id, new_id=new_id)
 
 
 def _build_row(
-    question_id: str, field: str, before: object, after: object, reasons: dict[str, release.ErratumEntry]
+    question_id: str,
+    field: str,
+    before: object,
+    after: object,
+    entries_by_question: dict[str, release.ErratumEntry],
 ) -> dict[str, object]:
-    entry = reasons.get(question_id)
+    entry = entries_by_question.get(question_id)
     return {
         "Question": question_id,
         "Change": field.replace("_", " "),
-        "Before": _format(field, before),
-        "After": _format(field, after),
+        "Before": _format_value(field, before),
+        "After": _format_value(field, after),
         "Reported problem": entry.report.kind.label if entry else "",
         "Reason": entry.reason if entry else "",
     }
 
 
-def _format(field: str, value: object) -> str:
+def _format_value(field: str, value: object) -> str:
     if value is None:
         return ""
     if field == "answer" and isinstance(value, list):

@@ -49,7 +49,7 @@ def show_release(person: Person, known_release: release.ReleaseRecord) -> None:
             "Verify",
             key=f"verify-{known_release.id}",
             on_click=run_action,
-            args=(_verify, known_release.id, known_release.name),
+            args=(_verify_release, known_release.id, known_release.name),
             kwargs={"notice_key": f"release-{known_release.id}"},
             width="stretch",
             help="Compare the files with the manifest, and the manifest with the database.",
@@ -98,14 +98,14 @@ def _format_file_link(release_id: int, file: release.ReleaseFile) -> str:
     )
 
 
-def _format_size(length: int) -> str:
+def _format_size(byte_count: int) -> str:
     for limit, unit in ((1 << 20, "MB"), (1 << 10, "kB")):
-        if length >= limit:
-            return f"{length / limit:.1f} {unit}"
-    return f"{length} bytes"
+        if byte_count >= limit:
+            return f"{byte_count / limit:.1f} {unit}"
+    return f"{byte_count} bytes"
 
 
-def _verify(release_id: int, name: str) -> str:
+def _verify_release(release_id: int, name: str) -> str:
     with read_only_session() as db:
         report = release.verify_recorded_release(db, by=current_person(), release_id=release_id)
     if report.ok:

@@ -29,7 +29,7 @@ class KeyErrorLimit:
 
 
 def load_and_show_tally(person: Person, dataset: str, batches: tuple[str, ...]) -> release.Tally | None:
-    """Show the number of released questions and return all counts; on an error, draw it and return None."""
+    """Show the number of released questions and return all counts; on an error, show it and return None."""
     try:
         with read_only_session() as db:
             version = release.compute_preview_cache_key(

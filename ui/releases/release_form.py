@@ -45,7 +45,7 @@ class _SplitChoice:
         """Return the plan; None if no split was chosen.
 
         Raises:
-            InvalidValue: the percentages leave nothing for the rest.
+            InvalidValue: the percentages add up to 100 or more.
         """
         if not (self.private or self.valid or self.test):
             return None
@@ -68,7 +68,7 @@ def show_release_form(person: Person, batches: dict[str, list[str]]) -> None:
     with right:
         tally = load_and_show_tally(person, request.dataset, request.batches)
         key_error_limit = show_key_error_limit(person, request.dataset, request.batches, form_key)
-        # The button is above the tables, because they get their height late and would move it during a click.
+        # The button is above the tables: they get their height late and would move a button below them.
         if not show_job_progress(job):
             st.button(
                 "Create release",
@@ -155,9 +155,9 @@ def _choose_split(form_key: str) -> _SplitChoice:
     }
     st.markdown("**Splits**")
     st.caption("The remaining exams form the training split.")
-    percent = {}
+    percent_by_split = {}
     for column, (split, help_text) in zip(st.columns(3), help_by_split.items(), strict=True):
-        percent[split] = column.number_input(
+        percent_by_split[split] = column.number_input(
             f"{_SPLIT_LABELS[split]} (%)",
             min_value=0,
             max_value=90,
@@ -171,9 +171,9 @@ def _choose_split(form_key: str) -> _SplitChoice:
         value=0,
         step=1,
         key=f"{form_key}-split-seed",
-        disabled=not any(percent.values()),
+        disabled=not any(percent_by_split.values()),
     )
-    return _SplitChoice(seed=int(seed), **percent)
+    return _SplitChoice(seed=int(seed), **percent_by_split)
 
 
 def _start_release(request: ReleaseRequest, split_choice: _SplitChoice) -> None:
@@ -182,7 +182,7 @@ def _start_release(request: ReleaseRequest, split_choice: _SplitChoice) -> None:
 
 
 def _clear_when_done(job: Job | None) -> None:
-    """Reset the form when its release is complete. After a refusal it is kept, to be corrected."""
+    """Reset the form when its release is complete. After a refusal, the input is kept for correction."""
     if job is not None and job.number == state.get_selection(_STARTED_KEY) and job.status is JobStatus.DONE:
         state.clear_form("release")
         state.set_selection(_STARTED_KEY, None)

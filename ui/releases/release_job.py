@@ -14,7 +14,8 @@ from ui.background_jobs import job_control
 from ui.background_jobs.checkpoint_job import take_checkpoint_after_job
 from ui.context import current_workspace
 
-#: All releases share it, so that only one runs at a time: two of the same name would write the same files.
+#: The subject of every release job. They share it, so that only one job runs at a time: two releases of the
+#: same name would write the same files.
 _SUBJECT = "any"
 
 

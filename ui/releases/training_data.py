@@ -54,14 +54,14 @@ def show_training_data(person: Person, record: release.ReleaseRecord) -> None:
     is_active = job is not None and job.is_active
     with st.expander("Training data", expanded=job is not None):
         with read_only_session() as db:
-            written = release.list_training_data(
+            existing_data = release.list_training_data(
                 db, by=person, workspace=current_workspace(), release_id=release_id
             )
-        if written:
-            st.markdown("\n".join(_describe_link(release_id, item) for item in written))
+        if existing_data:
+            st.markdown("\n".join(_format_link(release_id, training) for training in existing_data))
         st.caption(_describe_split(release.choose_training_split(record.folder)))
         if not is_active:
-            _draw_form(record)
+            _show_form(record)
         show_job_progress(job)
         show_job_outcome(job)
         show_notice(f"training-{release_id}")
@@ -78,16 +78,16 @@ def _describe_split(split: Split) -> str:
     )
 
 
-def _describe_link(release_id: int, item: release.TrainingData) -> str:
-    left_out = "; ".join(f"{count:,} {reason}" for reason, count in item.left_out.items())
+def _format_link(release_id: int, training: release.TrainingData) -> str:
+    left_out = "; ".join(f"{count:,} {reason}" for reason, count in training.left_out.items())
     return (
-        f"- [{escape_markdown(item.name)} (ZIP)](/files/training/{release_id}/{item.name}.zip) · split "
-        f"{item.split} · {count_text(item.questions, 'question')}, {count_text(item.images, 'image')}"
-        + (f" · {escape_markdown(left_out)}" if left_out else "")
+        f"- [{escape_markdown(training.name)} (ZIP)](/files/training/{release_id}/{training.name}.zip) · "
+        f"split {training.split} · {count_text(training.questions, 'question')}, "
+        f"{count_text(training.images, 'image')}" + (f" · {escape_markdown(left_out)}" if left_out else "")
     )
 
 
-def _draw_form(record: release.ReleaseRecord) -> None:
+def _show_form(record: release.ReleaseRecord) -> None:
     key = f"training-{record.id}"
     with st.form(key, border=False):
         left, right, button = st.columns([2, 2, 2], vertical_alignment="bottom")
@@ -107,14 +107,14 @@ def _draw_form(record: release.ReleaseRecord) -> None:
         button.form_submit_button(
             "Write training data",
             on_click=run_action,
-            args=(_start, record.id, record.items),
+            args=(_start_writing, record.id, record.items),
             kwargs={"notice_key": key},
             width="stretch",
             help="Conversations, images and the settings of a full fine-tune, as a folder for the library.",
         )
 
 
-def _start(release_id: int, items: int) -> None:
+def _start_writing(release_id: int, items: int) -> None:
     library = state.get_widget_value(f"training-{release_id}-library")
     box_format = state.get_widget_value(f"training-{release_id}-form")
     if not isinstance(library, TrainingLibrary):

@@ -45,7 +45,7 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
     batch, progress = batch_for_reviewer.batch, batch_for_reviewer.progress
     with read_only_session() as db:
         mask_id = load_id_mask(db, batch_id=batch.id).mask
-        skipped = [
+        skipped_questions = [
             (mask_id(question_id), reason)
             for question_id, reason in list_skipped_questions(db, person=person, batch_id=batch.id)
         ]
@@ -61,9 +61,9 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
         st.markdown(summary + ".")
         if batch_for_reviewer.is_practice:
             _show_practice_result(person, batch.id)
-        if skipped:
-            st.markdown(f"{len(skipped)} skipped; each can still be judged:")
-            for masked_id, reason in skipped[:50]:
+        if skipped_questions:
+            st.markdown(f"{len(skipped_questions)} skipped; each can still be judged:")
+            for masked_id, reason in skipped_questions[:50]:
                 st.button(
                     f"Question {masked_id}: {escape_markdown(reason)}",
                     key=f"judging-skipped-{masked_id}",
@@ -83,7 +83,7 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
 def show_other_batches(batch_for_reviewer: BatchListItem, batches: list[BatchListItem]) -> None:
     """Show a button for each other open batch with questions left, those of practice sets first."""
     batch = batch_for_reviewer.batch
-    for other_batch in sorted(batches, key=lambda item: not item.is_practice):
+    for other_batch in sorted(batches, key=lambda candidate: not candidate.is_practice):
         if (
             other_batch.batch.id != batch.id
             and other_batch.progress.left

@@ -98,54 +98,55 @@ def _show_earlier_actions(person: Person, dataset: str) -> None:
     if not earlier_actions:
         return
     st.markdown("**Bulk actions**")
-    for applied in earlier_actions[:_MAX_ACTIONS_SHOWN]:
-        _show_earlier_action(applied)
-        show_notice(_make_undo_notice_key(applied))
+    for bulk_action in earlier_actions[:_MAX_ACTIONS_SHOWN]:
+        _show_earlier_action(bulk_action)
+        show_notice(_make_undo_notice_key(bulk_action))
 
 
-def _show_earlier_action(applied: AppliedBulkAction) -> None:
+def _show_earlier_action(bulk_action: AppliedBulkAction) -> None:
     summary_column, reason_column, button_column = st.columns([4, 3, 1], vertical_alignment="bottom")
     outcome = (
         "rejected"
-        if applied.action == BulkAction.REJECT
-        else f"queued into batch {escape_markdown(applied.batch or '')}"
+        if bulk_action.action == BulkAction.REJECT
+        else f"queued into batch {escape_markdown(bulk_action.batch or '')}"
     )
     summary_column.markdown(
-        f"Bulk action {applied.number}: {count_text(applied.questions, 'question')} {outcome} by"
-        f" {escape_markdown(applied.person)}, {applied.applied_at:%Y-%m-%d %H:%M} UTC  \n"
-        f":small[{escape_markdown(describe_search(applied.search))}: {escape_markdown(applied.reason)}]"
+        f"Bulk action {bulk_action.number}: {count_text(bulk_action.questions, 'question')} {outcome} by"
+        f" {escape_markdown(bulk_action.person)}, {bulk_action.applied_at:%Y-%m-%d %H:%M} UTC  \n"
+        f":small[{escape_markdown(describe_search(bulk_action.search))}: "
+        f"{escape_markdown(bulk_action.reason)}]"
     )
-    if applied.undone_at is not None:
+    if bulk_action.undone_at is not None:
         reason_column.caption(
-            f"Undone {applied.undone_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(applied.undo_reason)}"
+            f"Undone {bulk_action.undone_at:%Y-%m-%d %H:%M} UTC: {escape_markdown(bulk_action.undo_reason)}"
         )
         return
     undo_reason = reason_column.text_input(
-        "Reason for undoing", key=f"undo-reason-{applied.number}", max_chars=1000
+        "Reason for undoing", key=f"undo-reason-{bulk_action.number}", max_chars=1000
     )
     button_column.button(
         "Undo",
-        key=f"undo-button-{applied.number}",
+        key=f"undo-button-{bulk_action.number}",
         disabled=not undo_reason.strip(),
         on_click=run_action,
-        args=(_undo, applied.number, undo_reason),
-        kwargs={"notice_key": _make_undo_notice_key(applied)},
+        args=(_undo_action, bulk_action.number, undo_reason),
+        kwargs={"notice_key": _make_undo_notice_key(bulk_action)},
     )
 
 
-def _make_undo_notice_key(applied: AppliedBulkAction) -> str:
-    return f"undo-{applied.number}"
+def _make_undo_notice_key(bulk_action: AppliedBulkAction) -> str:
+    return f"undo-{bulk_action.number}"
 
 
 def _apply_action(search: Search, action: BulkAction, reason: str, batch_name: str, expected: int) -> str:
     person = current_person()
     with unit_of_work() as db:
         if action is BulkAction.REJECT:
-            applied = reject_matching(
+            bulk_action = reject_matching(
                 db, by=person, search=search, reason=reason, expected=expected, now=clock()
             )
         else:
-            applied = queue_matching(
+            bulk_action = queue_matching(
                 db,
                 by=person,
                 search=search,
@@ -155,14 +156,14 @@ def _apply_action(search: Search, action: BulkAction, reason: str, batch_name: s
                 now=clock(),
             )
     state.clear_form("apply")
-    outcome = "rejected" if applied.batch is None else f"queued in batch {applied.batch}"
-    return f"Bulk action {applied.number}: {count_text(applied.questions, 'question')} {outcome}."
+    outcome = "rejected" if bulk_action.batch is None else f"queued in batch {bulk_action.batch}"
+    return f"Bulk action {bulk_action.number}: {count_text(bulk_action.questions, 'question')} {outcome}."
 
 
-def _undo(number: int, reason: str) -> str:
+def _undo_action(number: int, reason: str) -> str:
     with unit_of_work() as db:
-        undone = undo_bulk_action(db, by=current_person(), number=number, reason=reason, now=clock())
+        bulk_action = undo_bulk_action(db, by=current_person(), number=number, reason=reason, now=clock())
     return (
-        f"Bulk action {undone.number} was undone; {count_text(undone.questions, 'question')} can be drawn"
-        " again."
+        f"Bulk action {bulk_action.number} was undone; {count_text(bulk_action.questions, 'question')} can be"
+        " drawn again."
     )

@@ -99,7 +99,7 @@ def _show_leak_check(names: Sequence[str]) -> None:
         _show_shared_wordings(report.shared_questions)
 
 
-def _show_shared_wordings(shared: SharedQuestions) -> None:
+def _show_shared_wordings(shared_questions: SharedQuestions) -> None:
     show_table(
         [
             {
@@ -107,13 +107,13 @@ def _show_shared_wordings(shared: SharedQuestions) -> None:
                 "Similarity": round(wording.similarity, 2),
                 **dict(sorted(wording.questions.items())),
             }
-            for wording in shared.wordings[:_MAX_WORDINGS]
+            for wording in shared_questions.wordings[:_MAX_WORDINGS]
         ],
         empty="No wording is in more than one dataset.",
     )
-    if len(shared.wordings) > _MAX_WORDINGS:
+    if len(shared_questions.wordings) > _MAX_WORDINGS:
         st.caption(
-            f"Showing the {_MAX_WORDINGS} most similar of {len(shared.wordings):,}. "
+            f"Showing the {_MAX_WORDINGS} most similar of {len(shared_questions.wordings):,}. "
             "`cli.py leaks --questions --out FILE` writes all."
         )
 

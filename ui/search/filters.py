@@ -84,7 +84,7 @@ def choose_search(person: Person, datasets: Sequence[str]) -> Search:
 def _load_choices(dataset: str, newest: tuple[int, int], _person: Person) -> FilterChoices:
     """Return the choices of the filters.
 
-    They are cached until ``newest`` changes: the ids of the newest question and mapping of a name.
+    They are cached until ``newest`` changes: the ids of the newest question and the newest mapping of a name.
     """
     del newest
     with read_only_session() as db:

@@ -30,7 +30,7 @@ def show_provenance(provenance: Provenance, source: Source) -> None:
 
 
 def show_report(report: str, provenance: Provenance | None) -> None:
-    """Show a report, with the sentences on which the question is based marked."""
+    """Show a report, and mark the sentences on which the question is based."""
     text = escape_markdown(report)
     for evidence in provenance.evidence if provenance else ():
         if evidence.kind is EvidenceKind.SENTENCE and evidence.text:

@@ -29,11 +29,11 @@ def show_question(person: Person, question_id: int) -> None:
         st.subheader("History")
         for event in question_history.events:
             title, details = describe_event(event, question_history.question)
-            by = f" · {escape_markdown(event.person_name)}" if event.person_name else ""
+            by_text = f" · {escape_markdown(event.person_name)}" if event.person_name else ""
             capitalised = title[:1].upper() + title[1:]
             lines = [
                 f"**{escape_markdown(capitalised)}**  ",
-                f":small[{event.occurred_at:%Y-%m-%d %H:%M:%S} UTC{by}]",
+                f":small[{event.occurred_at:%Y-%m-%d %H:%M:%S} UTC{by_text}]",
             ]
             lines += [f"- {escape_markdown(detail)}" for detail in details]
             if (

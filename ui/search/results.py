@@ -34,11 +34,11 @@ def show_results(person: Person, search: Search) -> None:
         _show_question(question)
 
 
-def _show_pager(search: Search, matches: SearchPage, count: str) -> None:
+def _show_pager(search: Search, matches: SearchPage, count_label: str) -> None:
     first_id, last_id = matches.questions[0].number, matches.questions[-1].number
     # A horizontal container instead of columns, which would truncate the labels in a narrow window.
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{count}**, in import order", width="stretch")
+        st.markdown(f"**{count_label}**, in import order", width="stretch")
         _show_pager_button("Previous", "arrow_back", "Left", search, -first_id, has_page=matches.has_previous)
         _show_pager_button("Next", "arrow_forward", "Right", search, last_id, has_page=matches.has_next)
 

@@ -93,7 +93,7 @@ def _show_exclusion_form(person: Person, summary: StudySummary, readers: Sequenc
         key=f"{form_key}-leave",
         disabled=not reason.strip() or (case is None and reader is None),
         on_click=run_action,
-        args=(_exclude, person, study.name, None if case is None else int(case), reader, reason),
+        args=(_exclude_readings, person, study.name, None if case is None else int(case), reader, reason),
         kwargs={"notice_key": "exclusion"},
     )
     show_notice("exclusion")
@@ -112,7 +112,7 @@ def _show_exclusion_form(person: Person, summary: StudySummary, readers: Sequenc
     st.caption("Exclusions are permanent. The report lists each with its reason.")
 
 
-def _exclude(person: Person, study: str, case: int | None, reader: str | None, reason: str) -> str:
+def _exclude_readings(person: Person, study: str, case: int | None, reader: str | None, reason: str) -> str:
     with unit_of_work() as db:
         studies.exclude_readings(
             db, by=person, study=study, case=case, reader=reader, reason=reason, now=clock()

@@ -1,4 +1,4 @@
-"""Shows the cases of a closed study on which readers and models differ most, with everybody's answers."""
+"""Shows the cases of a closed study on which readers and models differ most, with all answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.questions.radiographs import show_boxes_of_raters
 from ui.tables import show_table
 from ui.widgets import escape_markdown
 
-_RESULTS = {True: "correct", False: "wrong", None: "not scored"}
+_RESULT_LABELS = {True: "correct", False: "wrong", None: "not scored"}
 
 
 def show_case_gallery(person: Person, summary: StudySummary) -> None:
@@ -32,24 +32,24 @@ def show_case_gallery(person: Person, summary: StudySummary) -> None:
     if report is None:
         st.info("The cases are ranked in the report. Create it in “Report” first.")
         return
-    ranked = {row.case: row for row in report.tables.case_differences}
-    if not ranked:
+    differences_by_case = {row.case: row for row in report.tables.case_differences}
+    if not differences_by_case:
         st.info("On no case some raters were correct and others wrong.")
         return
     if report.facts.simulated or any(rater.simulated for rater in report.tables.raters):
         st.warning("Some or all of these raters are simulated.", icon=":material/science:")
     number = st.selectbox(
         "Case",
-        list(ranked),
+        list(differences_by_case),
         key=f"gallery-{study.id}-{digest[:12]}",
-        format_func=lambda case: _describe_case(ranked[case]),
+        format_func=lambda case: _describe_case(differences_by_case[case]),
         help="The cases on which the shares of correct answers of readers and models differ most come first. "
         "Without readers or without models, the most evenly divided cases come first.",
     )
     try:
         with read_only_session() as db:
             case = studies.load_compared_case(
-                db, by=person, study=study.name, number=number or next(iter(ranked))
+                db, by=person, study=study.name, number=number or next(iter(differences_by_case))
             )
     except DomainError as error:
         st.info(escape_markdown(str(error)))
@@ -71,13 +71,13 @@ def _describe_case(row: CaseDifference) -> str:
 
 def _show_case(case: ComparedCase) -> None:
     question, number = case.case.question, case.case.blind_case.id
-    boxes = {_name_rater(answer): answer.boxes for answer in case.answers if answer.boxes}
-    shown = list(boxes)
+    boxes = {_format_rater(answer): answer.boxes for answer in case.answers if answer.boxes}
+    shown_raters = list(boxes)
     left, right = st.columns([3, 2])
     with left:
         if boxes:
-            shown = st.multiselect(
-                "Boxes of", list(boxes), default=shown[:1], key=f"gallery-boxes-{number}",
+            shown_raters = st.multiselect(
+                "Boxes of", list(boxes), default=shown_raters[:1], key=f"gallery-boxes-{number}",
                 help="The boxes of the key are always drawn.",
             )  # fmt: skip
         show_boxes_of_raters(
@@ -85,7 +85,7 @@ def _show_case(case: ComparedCase) -> None:
             case.exam.radiographs,
             key=question.boxes,
             boxes=boxes,
-            shown=shown,
+            shown=shown_raters,
         )
     with right:
         show_stem_options_key(question)
@@ -98,14 +98,14 @@ def _show_case(case: ComparedCase) -> None:
         show_table([_build_row(answer) for answer in case.answers])
 
 
-def _name_rater(answer: ComparedAnswer) -> str:
+def _format_rater(answer: ComparedAnswer) -> str:
     return f"{answer.rater} ({answer.arm})" if answer.arm else answer.rater
 
 
 def _build_row(answer: ComparedAnswer) -> dict[str, object]:
     return {
-        "Rater": _name_rater(answer),
-        "Result": _RESULTS[answer.is_correct],
+        "Rater": _format_rater(answer),
+        "Result": _RESULT_LABELS[answer.is_correct],
         "Answer": answer.text or "none",
         "Kind": answer.kind,
         "Confidence": "" if answer.confidence is None else answer.confidence,

@@ -1,4 +1,4 @@
-"""Shows a random sample of the replies that an extraction rule read, to be marked right or wrong."""
+"""Shows a random sample of replies with the answers that a rule extracted, to be marked right or wrong."""
 
 from __future__ import annotations
 
@@ -61,29 +61,31 @@ def _load_rates(person: Person, study: str) -> tuple[ExtractionRate, ...]:
 
 def _show_sample(person: Person, study: str, rule: str, sample: tuple[SampledReply, ...]) -> None:
     selection = f"extraction-{study}-{rule}"
-    requested = state.get_selection(selection)
-    marked = [reply for reply in sample if reply.mark is not None]
-    st.progress(len(marked) / len(sample) if sample else 0.0)
-    st.caption(f"{len(marked):,} of {count_text(len(sample), 'reply', 'replies')} marked")
-    index = next((i for i, reply in enumerate(sample) if reply.id == requested), None)
+    requested_id = state.get_selection(selection)
+    marked_replies = [reply for reply in sample if reply.mark is not None]
+    st.progress(len(marked_replies) / len(sample) if sample else 0.0)
+    st.caption(f"{len(marked_replies):,} of {count_text(len(sample), 'reply', 'replies')} marked")
+    index = next((i for i, reply in enumerate(sample) if reply.id == requested_id), None)
     if index is None:
         index = next((i for i, reply in enumerate(sample) if reply.mark is None), None)
     if index is None:
         st.markdown("**Every reply of this sample is marked.** Choose another rule or a larger sample.")
     else:
         _show_reply(person, study, sample, index, selection=selection)
-    last = max(marked, key=lambda reply: (reply.marked_at is not None, reply.marked_at), default=None)
+    last_marked = max(
+        marked_replies, key=lambda reply: (reply.marked_at is not None, reply.marked_at), default=None
+    )
     st.button(
         "Undo last mark",
-        key=f"{selection}-undo-{'none' if last is None else _describe(last)}",
+        key=f"{selection}-undo-{'none' if last_marked is None else _make_reply_key(last_marked)}",
         shortcut="u",
-        disabled=last is None,
+        disabled=last_marked is None,
         on_click=run_action,
-        args=(_mark, person, study, last),
+        args=(_save_mark, person, study, last_marked),
         kwargs={
             "mark": None,
             "selection": selection,
-            "following": None if last is None else last.id,
+            "following": None if last_marked is None else last_marked.id,
             "notice_key": _NOTICE,
         },
     )
@@ -110,33 +112,33 @@ def _show_reply(
         st.markdown(f"**{escape_markdown(answer)}**")
         if prediction.rule == FAILED:
             st.caption("Right: the reply states no single answer. Wrong: it states one that was not read.")
-    key = f"{selection}-{_describe(reply)}"
-    others = (*sample[index + 1 :], *sample[:index])
-    unmarked = next((other.id for other in others if other.mark is None), None)
-    neighbour = sample[index + 1].id if index + 1 < len(sample) else None
+    key = f"{selection}-{_make_reply_key(reply)}"
+    later_then_earlier = (*sample[index + 1 :], *sample[:index])
+    next_unmarked = next((candidate.id for candidate in later_then_earlier if candidate.mark is None), None)
+    next_id = sample[index + 1].id if index + 1 < len(sample) else None
     show_mark_buttons(
         {AnswerMark.RIGHT: "Read correctly", AnswerMark.WRONG: "Read wrongly"},
         present=reply.mark,
         key=key,
         on_click=run_action,
-        args=(_mark, person, study, reply),
+        args=(_save_mark, person, study, reply),
         kwargs={
             "selection": selection,
-            "following": unmarked if reply.mark is None else neighbour,
+            "following": next_unmarked if reply.mark is None else next_id,
             "notice_key": _NOTICE,
         },
     )
-    # Letters, because the arrows belong to the choice of the part, which has the focus after a click on it.
+    # Letters instead of arrow keys: after a click on the choice of the part, arrow keys change the part.
     show_neighbour_buttons(
         selection,
         previous=sample[index - 1].id if index else None,
-        following=neighbour,
+        following=next_id,
         key=key,
         shortcuts=("p", "n"),
     )
 
 
-def _mark(
+def _save_mark(
     person: Person,
     study: str,
     reply: SampledReply,
@@ -152,6 +154,6 @@ def _mark(
     state.set_selection(selection, following)
 
 
-def _describe(reply: SampledReply) -> str:
+def _make_reply_key(reply: SampledReply) -> str:
     """Return a part of a widget key that identifies a reply and its latest mark."""
     return f"{reply.id.model_id}-{reply.id.question_row_id}-{reply.revision}"

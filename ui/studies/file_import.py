@@ -33,8 +33,8 @@ class FileForm(Generic[P]):
         upload_label: the label of the field for the file.
         button_label: the label of the button.
         build_request: returns the job's parameters, given the file and the key of the form.
-        show_result: draws the details of the finished job.
-        draw_fields: draws the other fields, given the key of the form.
+        show_result: shows the details of the finished job.
+        draw_fields: shows the other fields, given the key of the form.
         is_primary: whether the button is the primary one of the page.
     """
 
@@ -110,7 +110,7 @@ def _start_import(file_form: FileForm[P], form_key: str) -> None:
 
 
 def _clear_when_imported(form_name: str, job: Job | None) -> None:
-    """Reset the form when its file is imported. After a refusal it is kept, to be corrected."""
+    """Reset the form when its file is imported. After a refusal, the input is kept for correction."""
     if job is not None and job.number == state.get_selection(form_name) and job.status is JobStatus.DONE:
         state.clear_form(form_name)
         state.set_selection(form_name, None)

@@ -21,22 +21,24 @@ def show_markers(person: Person, summary: StudySummary) -> None:
     study = summary.study
     with read_only_session() as db:
         progress = studies.load_marking_progress(db, by=person, study=study.name)
-        readers = {reader.person_id for reader in studies.list_readers(db, by=person, study=study.name)}
+        reader_ids = {reader.person_id for reader in studies.list_readers(db, by=person, study=study.name)}
         candidates = {
             candidate.name: candidate.display_name
             for role in ROLES_BY_ACTION[Action.MARK_ANSWERS]
             for candidate in list_people_with_role(db, role=role)
-            if candidate.id not in readers
+            if candidate.id not in reader_ids
         }
     if not progress.open_cases:
         return
     st.subheader("Open answers")
-    cases = count_text(progress.open_cases, "case")
+    cases_text = count_text(progress.open_cases, "case")
     if not summary.protocol.protocol.marks_open_answers:
-        st.caption(f"{cases} with an open question, scored by exact match with the answer key (protocol).")
+        st.caption(
+            f"{cases_text} with an open question, scored by exact match with the answer key (protocol)."
+        )
         return
     st.caption(
-        f"{cases} with an open question. {count_text(progress.total, 'distinct answer')} of readers and "
+        f"{cases_text} with an open question. {count_text(progress.total, 'distinct answer')} of readers and "
         f"models {'differs' if progress.total == 1 else 'differ'} from the key and must be marked. Markers "
         "do not see who answered. The marks of the first marker count; a second marker measures the "
         "agreement of markers."
@@ -44,21 +46,23 @@ def show_markers(person: Person, summary: StudySummary) -> None:
     current = {marker.role: marker.name for marker in progress.markers}
     candidates |= {marker.name: marker.display_name for marker in progress.markers}
     for column, role in zip(responsive_columns(1, 1, name="markers"), MarkerRole, strict=True):
-        taken = {name for other, name in current.items() if other is not role}
-        free = {name: display_name for name, display_name in candidates.items() if name not in taken}
+        taken_names = {name for other, name in current.items() if other is not role}
+        available_names = {
+            name: display_name for name, display_name in candidates.items() if name not in taken_names
+        }
         with column:
-            _show_choice(person, study.name, role, current.get(role), names=free)
+            _show_marker_choice(person, study.name, role, current.get(role), names=available_names)
             if role in current:
                 st.caption(f"{progress.marked[role]:,} of {progress.total:,} marked")
     show_notice("markers")
 
 
-def _show_choice(
+def _show_marker_choice(
     person: Person, study: str, role: MarkerRole, current: str | None, *, names: dict[str, str]
 ) -> None:
     options = [None, *names]
     key = f"marker-{study}-{role.value}-{current}-{len(options)}"
-    chosen = st.selectbox(
+    chosen_name = st.selectbox(
         role.label.capitalize(),
         options,
         index=options.index(current),
@@ -69,14 +73,14 @@ def _show_choice(
     st.button(
         f"Save {role.label}",
         key=f"{key}-save",
-        disabled=chosen == current,
+        disabled=chosen_name == current,
         on_click=run_action,
-        args=(_assign, person, study, role, chosen),
+        args=(_assign_marker, person, study, role, chosen_name),
         kwargs={"notice_key": "markers"},
     )
 
 
-def _assign(person: Person, study: str, role: MarkerRole, name: str | None) -> str:
+def _assign_marker(person: Person, study: str, role: MarkerRole, name: str | None) -> str:
     with unit_of_work() as db:
         studies.assign_marker(db, by=person, study=study, role=role, to=name, now=clock())
     if name is None:

@@ -34,7 +34,7 @@ _COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00")
 
 
 #: The assumptions without a pilot: ReXVQA's reader study.
-_DEFAULTS = PowerAssumptions(reader_accuracy=0.7727, model_accuracy=0.8384, spread=0.02)
+_DEFAULT_ASSUMPTIONS = PowerAssumptions(reader_accuracy=0.7727, model_accuracy=0.8384, spread=0.02)
 
 
 def show_planning(person: Person) -> None:
@@ -99,11 +99,11 @@ def build_power_chart(powers: Sequence[Power]) -> alt.LayerChart:
 
 
 def _choose_pilot(person: Person, form_key: str) -> tuple[str, PowerAssumptions]:
-    """Show the choice of a pilot study. Returns a key of the choice, and the initial assumptions."""
+    """Show the choice of a pilot study. Return a key of the choice, and the initial assumptions."""
     with read_only_session() as db:
         names = [summary.study.name for summary in list_studies(db, by=person)]
     if not names:
-        return "", _DEFAULTS
+        return "", _DEFAULT_ASSUMPTIONS
     study = st.selectbox(
         "Pilot study",
         [None, *names],
@@ -112,7 +112,7 @@ def _choose_pilot(person: Person, form_key: str) -> tuple[str, PowerAssumptions]
         help="Accuracies, spread and correlations are estimated from the answers of this study.",
     )
     if study is None:
-        return "", _DEFAULTS
+        return "", _DEFAULT_ASSUMPTIONS
     with read_only_session() as db:
         models = [
             row.name for row in list_study_models(db, by=person, study=study) if row.chosen and row.answered
@@ -125,10 +125,10 @@ def _choose_pilot(person: Person, form_key: str) -> tuple[str, PowerAssumptions]
         pilot = _load_pilot(person, study, model, digest)
     except DomainError as error:
         st.info(escape_markdown(str(error)))
-        return "", _DEFAULTS
+        return "", _DEFAULT_ASSUMPTIONS
     if isinstance(pilot.assumptions, ArmAssumptions):
         st.info("This study has two arms. Use `cli.py study power --pilot-study NAME`.")
-        return "", _DEFAULTS
+        return "", _DEFAULT_ASSUMPTIONS
     st.caption(escape_markdown(describe_pilot(pilot)))
     return f"{study}-{model}-{digest[:12]}", pilot.assumptions
 
@@ -143,19 +143,23 @@ def _choose_assumptions(
     form_key: str, initial: PowerAssumptions
 ) -> tuple[PowerAssumptions, list[int], list[int]] | None:
     """Show the inputs. Their keys contain the pilot, so that they are reset when another pilot is chosen."""
-    reader = _percent_input("Reader accuracy (%)", initial.reader_accuracy * 100, f"{form_key}-reader")
-    model = _percent_input("Model accuracy (%)", initial.model_accuracy * 100, f"{form_key}-model")
-    spread = _percent_input(
+    reader_accuracy = _show_percent_input(
+        "Reader accuracy (%)", initial.reader_accuracy * 100, f"{form_key}-reader"
+    )
+    model_accuracy = _show_percent_input(
+        "Model accuracy (%)", initial.model_accuracy * 100, f"{form_key}-model"
+    )
+    spread = _show_percent_input(
         "SD between readers (percentage points)",
         initial.spread * 100,
         f"{form_key}-spread",
-        help_="Standard deviation of the readers' accuracies.",
+        help_text="Standard deviation of the readers' accuracies.",
     )
-    margin = _percent_input(
+    margin = _show_percent_input(
         "Margin (percentage points)",
         0.0,
         f"{form_key}-margin",
-        help_="A margin above 0 tests non-inferiority of the model.",
+        help_text="A margin above 0 tests non-inferiority of the model.",
     )
     with st.expander("Correlations and sample sizes"):
         reader_correlation = st.number_input(
@@ -174,7 +178,7 @@ def _choose_assumptions(
             0.05,
             key=f"{form_key}-with-model",
         )
-        readers_fixed = st.checkbox(
+        has_fixed_readers = st.checkbox(
             "Fixed readers", key=f"{form_key}-fixed", help="The result applies to these readers only."
         )
         readers = st.multiselect(
@@ -191,13 +195,13 @@ def _choose_assumptions(
         return None
     try:
         assumptions = PowerAssumptions(
-            reader_accuracy=reader,
-            model_accuracy=model,
+            reader_accuracy=reader_accuracy,
+            model_accuracy=model_accuracy,
             spread=spread,
             reader_correlation=reader_correlation,
             model_correlation=model_correlation,
             margin=margin,
-            random_readers=not readers_fixed,
+            random_readers=not has_fixed_readers,
         )
     except InvalidValue as error:
         st.error(escape_markdown(str(error)))
@@ -205,8 +209,8 @@ def _choose_assumptions(
     return assumptions, sorted(readers), sorted(cases)
 
 
-def _percent_input(label: str, value: float, key: str, *, help_: str | None = None) -> float:
-    return st.number_input(label, 0.0, 99.9, value, 0.5, key=key, help=help_) / 100
+def _show_percent_input(label: str, value: float, key: str, *, help_text: str | None = None) -> float:
+    return st.number_input(label, 0.0, 99.9, value, 0.5, key=key, help=help_text) / 100
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
@@ -217,22 +221,24 @@ def _load_powers(
 
 
 def _build_power_row(power: Power) -> dict[str, object]:
-    error = "" if power.simulated_error is None else f" ± {power.simulated_error:.3f}"
+    error_text = "" if power.simulated_error is None else f" ± {power.simulated_error:.3f}"
     return {
         "Readers": power.readers,
         "Cases": power.cases,
         "Power": power.quoted_power,
         "Method": power.quoted_method,
         "Formula": power.formula,
-        "Simulation": "" if power.simulated is None else f"{power.simulated:.3f}{error}",
+        "Simulation": "" if power.simulated is None else f"{power.simulated:.3f}{error_text}",
     }
 
 
 def _show_needed_cases(assumptions: PowerAssumptions, readers: Sequence[int]) -> None:
     parts = []
-    for count in readers:
-        needed = cases_for_power(assumptions, readers=count)
-        parts.append(f"{count} readers: {f'{needed:,} cases' if needed else 'not attainable'}")
+    for reader_count in readers:
+        needed_cases = cases_for_power(assumptions, readers=reader_count)
+        parts.append(
+            f"{reader_count} readers: {f'{needed_cases:,} cases' if needed_cases else 'not attainable'}"
+        )
     st.markdown(f"Cases needed for 80 % power, by the formula: {'; '.join(parts)}.")
 
 
@@ -240,13 +246,13 @@ def _show_kappa_precision(form_key: str, cases: Sequence[int]) -> None:
     st.subheader("Precision of kappa", help="The expected 95 % interval of two raters with two answers.")
     columns = st.columns(3)
     kappa = columns[0].number_input("Expected kappa", 0.0, 0.95, 0.4, 0.05, key=f"{form_key}-kappa")
-    share = columns[1].number_input(
+    share_percent = columns[1].number_input(
         "Share of the rarer answer (%)", 1.0, 50.0, 25.0, 1.0, key=f"{form_key}-share"
     )
     half_width = columns[2].number_input(
         "Target half-width (±)", 0.02, 0.5, 0.1, 0.01, key=f"{form_key}-half-width"
     )
-    limits = [(n, expected_kappa_limits(kappa, share / 100, cases=n)) for n in cases]
+    limits = [(n, expected_kappa_limits(kappa, share_percent / 100, cases=n)) for n in cases]
     show_table([{"Cases": n, "95 % interval": f"{low:.3f} to {high:.3f}"} for n, (low, high) in limits])
-    needed = cases_for_kappa(kappa, share / 100, half_width=half_width)
-    st.markdown(f"About {needed:,} cases are needed for ± {half_width:g} with two possible answers.")
+    needed_cases = cases_for_kappa(kappa, share_percent / 100, half_width=half_width)
+    st.markdown(f"About {needed_cases:,} cases are needed for ± {half_width:g} with two possible answers.")

@@ -53,7 +53,11 @@ def show_protocol_fields(
     comparison = st.text_area(
         "Primary comparison", current.primary_comparison, key=f"{form_key}-comparison", height=68
     )
-    hypotheses, effects, treatments = list(Hypothesis), list(ReaderEffect), list(CannotDetermineRule)
+    hypotheses, effects, cannot_determine_rules = (
+        list(Hypothesis),
+        list(ReaderEffect),
+        list(CannotDetermineRule),
+    )
     left, right = st.columns(2)
     model = left.text_input(
         "Model", current.model, key=f"{form_key}-model", placeholder="model name in the prediction file"
@@ -77,8 +81,8 @@ def show_protocol_fields(
     )
     cannot_determine = left.selectbox(
         "“Cannot determine” counts as",
-        treatments,
-        index=treatments.index(current.cannot_determine),
+        cannot_determine_rules,
+        index=cannot_determine_rules.index(current.cannot_determine),
         key=f"{form_key}-cannot",
         format_func=lambda rule: rule.label.capitalize(),
     )
@@ -131,11 +135,11 @@ def show_protocol_fields(
         key=f"{form_key}-missing",
         format_func=lambda rule: rule.label.capitalize(),
     )
-    rules, partly_rules = list(OpenAnswerRule), list(PartlyRightRule)
+    open_answer_rules, partly_rules = list(OpenAnswerRule), list(PartlyRightRule)
     open_answers = left.selectbox(
         "Free-text answers are scored by",
-        rules,
-        index=rules.index(current.used_open_answers),
+        open_answer_rules,
+        index=open_answer_rules.index(current.used_open_answers),
         key=f"{form_key}-open",
         format_func={
             OpenAnswerRule.MARKED: "An expert's marks",
@@ -258,5 +262,5 @@ def show_protocol_fields(
 
 
 def _keep_if_default(stored: Rule | None, chosen: Rule, used: Rule) -> Rule | None:
-    """Return the stored value if it is in effect, so that an older protocol without it does not change."""
+    """Return the stored value if the chosen value is already in use; an older protocol may store None."""
     return stored if chosen == used else chosen

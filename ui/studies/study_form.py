@@ -110,8 +110,8 @@ def _choose_source(
 
 
 def _choose_formats(form_key: str) -> tuple[AnswerFormat, ...]:
-    """Return the chosen answer formats in their declared order; empty if all are chosen."""
-    chosen = st.pills(
+    """Return the chosen answer formats in their declared order; empty if all or none are chosen."""
+    chosen_formats = st.pills(
         "Answer formats",
         list(AnswerFormat),
         selection_mode="multi",
@@ -120,7 +120,7 @@ def _choose_formats(form_key: str) -> tuple[AnswerFormat, ...]:
         format_func=lambda format_: format_.label.capitalize(),
         help="Free text: readers type an answer, which an expert marks.",
     )
-    formats = tuple(format_ for format_ in AnswerFormat if format_ in chosen)
+    formats = tuple(format_ for format_ in AnswerFormat if format_ in chosen_formats)
     if not formats:
         st.caption("No format is chosen, so questions of all formats are drawn.")
     return () if len(formats) == len(AnswerFormat) else formats
@@ -136,7 +136,7 @@ def _load_available_cases(
         return count_available_cases(db, by=_person, source=source, formats=formats)
 
 
-def _describe_available(source: CaseSource, available: AvailableCases, *, one_per_exam: bool) -> str:
+def _describe_available_cases(source: CaseSource, available: AvailableCases, *, one_per_exam: bool) -> str:
     questions, exams = count_text(available.questions, "question"), count_text(available.exams, "exam")
     if one_per_exam:
         cases = count_text(available.exams, "case")
@@ -148,15 +148,15 @@ def _choose_design(
     form_key: str, source: CaseSource, formats: tuple[AnswerFormat, ...], available: AvailableCases
 ) -> StudyDesign | None:
     one_per_exam = st.checkbox("One question per exam", value=True, key=f"{form_key}-one")
-    limit, sizes = (
+    max_cases, sizes = (
         available.count(one_per_exam=one_per_exam),
         available.suggest_sizes(one_per_exam=one_per_exam),
     )
-    st.caption(escape_markdown(_describe_available(source, available, one_per_exam=one_per_exam)))
+    st.caption(escape_markdown(_describe_available_cases(source, available, one_per_exam=one_per_exam)))
     # The keys contain the available numbers, so that the default sizes follow a change of the source.
-    size_key = f"{form_key}-{limit}-{available.exams}"
+    size_key = f"{form_key}-{max_cases}-{available.exams}"
     left_column, middle_column, right_column = st.columns(3)
-    n = left_column.number_input("Cases", 1, max(1, limit), max(1, sizes.scored), key=f"{size_key}-n")
+    n = left_column.number_input("Cases", 1, max(1, max_cases), max(1, sizes.scored), key=f"{size_key}-n")
     training = middle_column.number_input("Training cases", 0, 50, sizes.training, key=f"{size_key}-training")
     seed = right_column.number_input("Seed", 0, 2**31, 1, key=f"{form_key}-seed")
     repeats = left_column.number_input(
@@ -167,11 +167,13 @@ def _choose_design(
         key=f"{size_key}-repeats",
         help="Number of each reader's cases that are shown a second time.",
     )
-    gap = middle_column.number_input("Minimum gap (cases)", 1, 1000, sizes.repeat_gap, key=f"{size_key}-gap")
-    if one_per_exam and n + training > limit:
+    repeat_gap = middle_column.number_input(
+        "Minimum gap (cases)", 1, 1000, sizes.repeat_gap, key=f"{size_key}-gap"
+    )
+    if one_per_exam and n + training > max_cases:
         st.error(
             f"{n:,} cases and {count_text(int(training), 'training case')} need {n + training:,} exams;"
-            f" {limit:,} are available. Choose fewer, or allow several questions of one exam."
+            f" {max_cases:,} are available. Choose fewer, or allow several questions of one exam."
         )
         return None
     crossings = list(Crossing)
@@ -205,7 +207,7 @@ def _choose_design(
             crossing=crossing,
             training=int(training),
             repeats=int(repeats),
-            repeat_gap=int(gap),
+            repeat_gap=int(repeat_gap),
             one_per_exam=one_per_exam,
             formats=formats,
             readers_per_case=readers_per_case,

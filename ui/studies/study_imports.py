@@ -39,7 +39,7 @@ def show_study_imports(person: Person, summary: StudySummary) -> None:
         empty="No predictions for this study yet. Import them below.",
     )
     if models:
-        _show_choice(person, summary, models)
+        _show_model_choice(person, summary, models)
     left, right = responsive_columns(1, 1, name="incoming")
     with left:
         show_predictions(person, study.name, study.id)
@@ -47,37 +47,37 @@ def show_study_imports(person: Person, summary: StudySummary) -> None:
         show_readings(person, study.name, study.id)
 
 
-def _show_choice(person: Person, summary: StudySummary, models: tuple[StudyModel, ...]) -> None:
+def _show_model_choice(person: Person, summary: StudySummary, models: tuple[StudyModel, ...]) -> None:
     study, primary_model = summary.study, summary.protocol.protocol.model
-    names = [model.name for model in models if model.name != primary_model]
-    chosen_before = [model.name for model in models if model.chosen and model.name in names]
-    form_key = state.form_key(f"models-{study.id}-{summary.protocol.version}-{len(names)}")
+    choosable_names = [model.name for model in models if model.name != primary_model]
+    saved_names = [model.name for model in models if model.chosen and model.name in choosable_names]
+    form_key = state.form_key(f"models-{study.id}-{summary.protocol.version}-{len(choosable_names)}")
     labels = {model.name: f"{model.name} ({model.answered:,} of {model.cases:,} cases)" for model in models}
-    chosen = st.multiselect(
+    chosen_names = st.multiselect(
         "Models in the study",
-        names,
-        default=chosen_before,
+        choosable_names,
+        default=saved_names,
         key=f"{form_key}-chosen",
         format_func=labels.__getitem__,
         placeholder="none",
     )
     if primary_model:
         st.caption(f"`{primary_model}` is always in the study, as the model of the primary comparison.")
-    changed = set(chosen) != set(chosen_before)
+    is_changed = set(chosen_names) != set(saved_names)
     reason = ""
-    if summary.answers and changed:
+    if summary.answers and is_changed:
         reason = st.text_input(
             "Reason for the change", key=f"{form_key}-reason", placeholder="required after the first answer"
         )
     st.button(
         "Save models",
         key=f"{form_key}-save",
-        disabled=not changed or (summary.answers > 0 and not reason.strip()),
+        disabled=not is_changed or (summary.answers > 0 and not reason.strip()),
         on_click=run_action,
-        args=(_choose_models, person, study.name),
+        args=(_save_models, person, study.name),
         kwargs={
-            "add": tuple(name for name in chosen if name not in chosen_before),
-            "remove": tuple(name for name in chosen_before if name not in chosen),
+            "add": tuple(name for name in chosen_names if name not in saved_names),
+            "remove": tuple(name for name in saved_names if name not in chosen_names),
             "reason": reason,
             "notice_key": _NOTICE_KEY,
         },
@@ -86,7 +86,7 @@ def _show_choice(person: Person, summary: StudySummary, models: tuple[StudyModel
     st.caption("The models are part of the protocol. All versions are kept, and the report names the models.")
 
 
-def _choose_models(
+def _save_models(
     person: Person, study: str, *, add: tuple[str, ...], remove: tuple[str, ...], reason: str
 ) -> str:
     with unit_of_work() as db:

@@ -28,7 +28,7 @@ def show_study(person: Person, summary: StudySummary) -> None:
     with read_only_session() as db:
         progress = studies.load_study_progress(db, by=person, study=study.name)
         versions = studies.list_protocol_versions(db, by=person, study=study.name)
-        faulty = studies.list_faulty_questions(db, by=person, study=study.name)
+        reported_questions = studies.list_faulty_questions(db, by=person, study=study.name)
     summary_parts = [
         f"{count_text(summary.cases[CaseKind.SCORED], 'case')} from {study.source}",
         studies.describe_design(study.design),
@@ -45,7 +45,7 @@ def show_study(person: Person, summary: StudySummary) -> None:
     show_amendment_forms(
         person, summary, versions[-1], [reader_progress.reader.name for reader_progress in progress]
     )
-    if faulty:
+    if reported_questions:
         st.subheader("Reported questions")
         show_table(
             [
@@ -55,22 +55,22 @@ def show_study(person: Person, summary: StudySummary) -> None:
                     "Reader": report.reader,
                     "Reason": report.why,
                 }
-                for report in faulty
+                for report in reported_questions
             ]
         )
-    closed = study.state is StudyState.CLOSED
+    is_closed = study.state is StudyState.CLOSED
     st.button(
-        "Reopen study" if closed else "Close study",
+        "Reopen study" if is_closed else "Close study",
         key=f"study-close-{study.id}-{study.state}",
         on_click=run_action,
-        args=(_set_open, person, study.name, closed),
+        args=(_close_or_reopen, person, study.name, is_closed),
         kwargs={"notice_key": "study-state", "toggle_key": f"study-{study.id}"},
     )
     show_notice("study-state")
 
 
-def _set_open(person: Person, study: str, open_: bool) -> str:
-    change_state = studies.reopen_study if open_ else studies.close_study
+def _close_or_reopen(person: Person, study: str, must_reopen: bool) -> str:
+    change_state = studies.reopen_study if must_reopen else studies.close_study
     with unit_of_work() as db:
         changed_study = change_state(db, by=person, study=study, now=clock())
     return f"The study {changed_study.name} is now {changed_study.state}."
@@ -101,9 +101,9 @@ def _show_readers(person: Person, summary: StudySummary, progress: tuple[ReaderP
 def _build_reader_row(progress: ReaderProgress) -> dict[str, object]:
     reader = progress.reader
     level = str(reader.profile.level) if reader.profile.level else "not stated"
-    marks = [
-        mark
-        for mark, applies in (
+    notes = [
+        note
+        for note, applies in (
             ("contributed to the answer key", reader.of_reference),
             ("external", reader.is_external),
             ("simulated", reader.simulated),
@@ -122,7 +122,7 @@ def _build_reader_row(progress: ReaderProgress) -> dict[str, object]:
         "Cannot determine": progress.cannot_determine,
         "Problems": progress.faulty,
         "Last answer": format_relative_time(progress.last_read_at, now=clock()),
-        "Note": ", ".join(marks),
+        "Note": ", ".join(notes),
     }
 
 
@@ -136,13 +136,13 @@ def _show_assignment(person: Person, study: str, study_id: int, assigned_names: 
     if not available_readers:
         st.caption("All people with the role reader have been added. An admin can add more people.")
         return
-    names = {reader.name: reader.display_name for reader in available_readers}
+    display_names = {reader.name: reader.display_name for reader in available_readers}
     key = f"study-assign-{study_id}-{len(assigned_names)}"
     chosen_names = st.multiselect(
         "Add readers",
-        list(names),
+        list(display_names),
         key=key,
-        format_func=names.__getitem__,
+        format_func=display_names.__getitem__,
         placeholder="Choose people with the role reader",
     )
     st.button(

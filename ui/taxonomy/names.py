@@ -1,4 +1,4 @@
-"""The raw names of a dataset: the next one to map, all of them, and changes of mappings."""
+"""The raw names of a dataset: the next name to map, the list of all names, and changes of mappings."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from ui.tables import show_table
 from ui.widgets import escape_markdown, run_action, show_notice, show_statistic
 
 _NOTICE, _CHANGE_NOTICE = "taxonomy", "taxonomy-change"
-_SUGGESTIONS = 3
+_MAX_SUGGESTION_BUTTONS = 3
 
 
 def show_overview(report: NameReport) -> None:
     """Show how many names and questions have a controlled name."""
-    mapped = [name for name in report.names if name.controlled is not None]
+    mapped_names = [name for name in report.names if name.controlled is not None]
     left, right = st.columns(2)
     with left:
-        show_statistic("Raw names with a controlled name", f"{len(mapped):,}", n=len(report.names))
+        show_statistic("Raw names with a controlled name", f"{len(mapped_names):,}", n=len(report.names))
     with right:
         show_statistic(
             "Questions with a controlled name, of those with a name"
             if report.field is not NamedField.REGION
             else "Question labels with a controlled name",
-            f"{sum(name.questions for name in mapped):,}",
+            f"{sum(name.questions for name in mapped_names):,}",
             n=report.questions,
         )
 
@@ -44,8 +44,8 @@ def show_next_name(person: Person, report: NameReport) -> None:
     unmapped = report.unmapped
     if unmapped:
         skip_key = f"skipped-{report.dataset}-{report.field}"
-        skipped = state.get_selection(skip_key)
-        position = skipped if isinstance(skipped, int) else 0
+        stored_position = state.get_selection(skip_key)
+        position = stored_position if isinstance(stored_position, int) else 0
         raw = unmapped[position % len(unmapped)]
         st.subheader(f"Not mapped ({len(unmapped):,})")
         with st.container(border=True):
@@ -80,20 +80,20 @@ def _show_name(person: Person, report: NameReport, raw: RawName) -> None:
 
 
 def _show_choices(report: NameReport, raw: RawName) -> None:
-    """Show buttons for the most similar names, and the choice of any other."""
+    """Show buttons for the most similar names, and a choice of all controlled names."""
     suggestions = suggest_names(report.field, raw.name)
     with st.container(horizontal=True):
-        for number, name in enumerate(suggestions[:_SUGGESTIONS], start=1):
+        for number, name in enumerate(suggestions[:_MAX_SUGGESTION_BUTTONS], start=1):
             st.button(
                 name,
                 key=f"suggest-{report.dataset}-{report.field}-{raw.name}-{number}",
                 shortcut=str(number),
                 on_click=run_action,
-                args=(_map, report.dataset, report.field, raw.name, name),
+                args=(_save_mapping, report.dataset, report.field, raw.name, name),
                 kwargs={"notice_key": _NOTICE},
             )
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    chosen = left.selectbox(
+    chosen_name = left.selectbox(
         "Another controlled name",
         sorted(suggestions),
         index=None,
@@ -104,10 +104,10 @@ def _show_choices(report: NameReport, raw: RawName) -> None:
         "Map",
         key=f"map-{report.dataset}-{report.field}-{raw.name}",
         shortcut="m",
-        disabled=chosen is None,
+        disabled=chosen_name is None,
         width="stretch",
         on_click=run_action,
-        args=(_map, report.dataset, report.field, raw.name, chosen),
+        args=(_save_mapping, report.dataset, report.field, raw.name, chosen_name),
         kwargs={"notice_key": _NOTICE},
     )
 
@@ -119,7 +119,7 @@ def _show_undo(report: NameReport) -> None:
             key=f"undo-{report.dataset}-{report.field}-{report.last_mapped}",
             shortcut="u",
             on_click=run_action,
-            args=(_map, report.dataset, report.field, report.last_mapped, report.previous_name),
+            args=(_save_mapping, report.dataset, report.field, report.last_mapped, report.previous_name),
             kwargs={"notice_key": _NOTICE},
         )
 
@@ -144,19 +144,19 @@ def _build_row(name: RawName) -> dict[str, object]:
 
 
 def show_change(report: NameReport) -> None:
-    """Show the change of any mapping."""
+    """Show the form that changes the mapping of any name."""
     with st.expander("Change a mapping"):
         form_key = f"{report.dataset}-{report.field}"
-        names = {name.name: name for name in report.names}
+        names_by_text = {name.name: name for name in report.names}
         raw = st.selectbox(
-            "Name", list(names), index=None, placeholder="Choose a name", key=f"change-{form_key}"
+            "Name", list(names_by_text), index=None, placeholder="Choose a name", key=f"change-{form_key}"
         )
-        if raw is not None and raw in names:
-            _show_change_of(report, names[raw], form_key)
+        if raw is not None and raw in names_by_text:
+            _show_mapping_fields(report, names_by_text[raw], form_key)
         show_notice(_CHANGE_NOTICE)
 
 
-def _show_change_of(report: NameReport, name: RawName, form_key: str) -> None:
+def _show_mapping_fields(report: NameReport, name: RawName, form_key: str) -> None:
     choices = sorted(suggest_names(report.field, name.name))
     controlled = st.selectbox(
         "Controlled name",
@@ -170,7 +170,7 @@ def _show_change_of(report: NameReport, name: RawName, form_key: str) -> None:
             key=f"save-{form_key}-{name.name}",
             disabled=controlled in (None, name.controlled),
             on_click=run_action,
-            args=(_map, report.dataset, report.field, name.name, controlled),
+            args=(_save_mapping, report.dataset, report.field, name.name, controlled),
             kwargs={"notice_key": _CHANGE_NOTICE},
         )
         if name.is_own:
@@ -178,13 +178,13 @@ def _show_change_of(report: NameReport, name: RawName, form_key: str) -> None:
                 "Remove mapping",
                 key=f"remove-{form_key}-{name.name}",
                 on_click=run_action,
-                args=(_map, report.dataset, report.field, name.name, None),
+                args=(_save_mapping, report.dataset, report.field, name.name, None),
                 kwargs={"notice_key": _CHANGE_NOTICE},
                 help="The name gets that of the taxonomy again, if it has one.",
             )
 
 
-def _map(dataset: str, field: NamedField, raw: str, controlled: str | None) -> str:
+def _save_mapping(dataset: str, field: NamedField, raw: str, controlled: str | None) -> str:
     with unit_of_work() as db:
         map_name(
             db,

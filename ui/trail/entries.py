@@ -104,8 +104,12 @@ def show_entries(person: Person, audit_filter: AuditFilter, scope: str) -> None:
         width="stretch",
     )
     query = urlencode(_build_query(audit_filter))
-    csv, lines = (f"/files/audit.{suffix}{'?' if query else ''}{query}" for suffix in ("csv", "jsonl"))
-    files_column.markdown(f"Download all matching entries: [CSV]({csv}) · [JSON Lines]({lines})")
+    csv_address, jsonl_address = (
+        f"/files/audit.{suffix}{'?' if query else ''}{query}" for suffix in ("csv", "jsonl")
+    )
+    files_column.markdown(
+        f"Download all matching entries: [CSV]({csv_address}) · [JSON Lines]({jsonl_address})"
+    )
     if any(shown_entry.withheld for shown_entry in page_entries):
         st.caption("Withheld: verdicts of others on questions in batches that you also review.")
     _show_details(page_entries)
@@ -130,15 +134,19 @@ def _describe_fields(entry: AuditEntry) -> str:
 
 
 def _show_details(shown_entries: tuple[VisibleEntry, ...]) -> None:
-    """Show one entry in full: its values, its JSON, and its hash with that of the previous entry."""
-    by_number = {shown_entry.entry.number: shown_entry for shown_entry in shown_entries}
-    first = next(iter(by_number), 0)
+    """Show one entry in full: its values, its JSON, its hash and the hash of the previous entry."""
+    entries_by_number = {shown_entry.entry.number: shown_entry for shown_entry in shown_entries}
+    first = next(iter(entries_by_number), 0)
     number = st.selectbox(
-        "View entry", list(by_number), index=None, key=f"audit-one-{first}", placeholder="Choose a number"
+        "View entry",
+        list(entries_by_number),
+        index=None,
+        key=f"audit-one-{first}",
+        placeholder="Choose a number",
     )
     if number is None:
         return
-    entry = by_number[number].entry
+    entry = entries_by_number[number].entry
     occurred_at = entry.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     reason = f". Reason: {entry.reason}" if entry.reason else ""
     st.markdown(

@@ -13,7 +13,7 @@ import streamlit as st
 from domain.people import Person
 from web.forms.files import read_bundle
 
-#: All pages share one key, because the component has no input of a page.
+#: All pages share one key, because the component is the same on every page.
 KEY = "overread-unsaved-input"
 
 _mount = st.components.v2.component(
