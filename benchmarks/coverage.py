@@ -1,7 +1,7 @@
 """Simulates the coverage of the confidence intervals that the app shows, and of plain intervals.
 
 Target: each interval that is shown as 95 % has a coverage of at least .93. Each row has 2,000 simulated data
-sets, or a part of them where the intervals are expensive. Run
+sets, or a fraction of that number where the intervals are expensive. Run
 ``python -m benchmarks.coverage [RUNS] [--only TITLE] [--out docs/coverage.md]``; with ``--only``, one table
 is computed and replaced in the document. The CPU budget of 2,000 runs is 45 minutes on one core, of which the
 three tables of agreement take 30.
@@ -36,7 +36,7 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A section of the document; a row has the runs of the program divided by ``divisor`` data sets."""
+    """A section of the document; each row has ``runs // divisor`` data sets, at least MINIMUM_RUNS."""
 
     title: str
     explanation: str
@@ -59,13 +59,13 @@ def main(arguments: list[str]) -> None:
         help="compute one table and keep the others of the document",
     )  # fmt: skip
     parser.add_argument("--out", type=Path, help="write the document; without it, print the tables")
-    chosen = parser.parse_args(arguments)
-    runs, only, out = chosen.runs, chosen.only, chosen.out
+    args = parser.parse_args(arguments)
+    runs, only, out = args.runs, args.only, args.out
     sections = {table.title: _render_section(table, runs) for table in TABLES if only in (None, table.title)}
     introduction = INTRODUCTION
     if only is not None and out is not None:
-        _, *others = out.read_text(encoding="utf-8").rstrip("\n").split("\n\n## ")
-        sections = {other.partition("\n")[0]: f"## {other}" for other in others} | sections
+        _, *stored_sections = out.read_text(encoding="utf-8").rstrip("\n").split("\n\n## ")
+        sections = {text.partition("\n")[0]: f"## {text}" for text in stored_sections} | sections
     page = (
         "\n\n".join([introduction, *(sections[table.title] for table in TABLES if table.title in sections)])
         + "\n"
@@ -98,8 +98,8 @@ def _render_section(table: Table, runs: int) -> str:
 def options_rows(runs: int) -> Iterator[Row]:
     """Simulate Cohen's kappa of two raters on questions with four options, evenly and unevenly chosen."""
     random = np.random.default_rng(SEED)
-    for name, margin in (("even", [0.25] * 4), ("uneven", [0.7, 0.2, 0.08, 0.02])):
-        for row in _kappa_coverage(np.array(margin), (40, 200), runs, random):
+    for name, shares in (("even", [0.25] * 4), ("uneven", [0.7, 0.2, 0.08, 0.02])):
+        for row in _kappa_coverage(np.array(shares), (40, 200), runs, random):
             yield name, *row
 
 
@@ -121,8 +121,8 @@ def _kappa_coverage(
         cells = kappa * np.diag(shares) + (1 - kappa) * np.outer(shares, shares)
         for n in sizes:
             plain_hits, shown_hits = [], []
-            for seed, table in enumerate(random.multinomial(n, cells.ravel(), size=runs)):
-                first, second = np.divmod(np.repeat(np.arange(k * k), table), k)
+            for seed, cell_counts in enumerate(random.multinomial(n, cells.ravel(), size=runs)):
+                first, second = np.divmod(np.repeat(np.arange(k * k), cell_counts), k)
                 plain_interval = kappa_interval(first, second, weights=weights, draws=0)
                 shown_interval = kappa_interval(first, second, weights=weights, draws=1000, seed=seed)
                 plain_hits.append(_contains(plain_interval.low, plain_interval.high, kappa))

@@ -1,4 +1,4 @@
-"""The demo's questions: those of the templates for users, with more questions per exam than GEMeX has."""
+"""The demo's questions: from the app's question templates, with more questions per exam than in GEMeX."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class WrittenQuestion:
 def write_questions(exams: Iterable[tuple[ExamFacts, SourceExam]], *, seed: int) -> list[WrittenQuestion]:
     """Write the questions of all exams. A change to one exam does not change the questions of another.
 
-    An exam with another exam's report has questions on the findings of that report only.
+    An exam with another exam's report has only questions on the findings of that report.
     """
     written_questions = []
     for facts, exam in exams:

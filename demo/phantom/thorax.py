@@ -74,7 +74,7 @@ class Dome:
 
 
 def draw_dome(habitus: Habitus, side: Side) -> Dome:
-    """The right dome is higher than the left. Both descend to the back, where the recess is deepest."""
+    """One hemidiaphragm: the right is higher; both descend to the back, where the recess is deepest."""
     top = habitus.right_dome_y if side is Side.RIGHT else habitus.left_dome_y
     x0 = side.sign * 0.44 * habitus.half_width
     return Dome(
