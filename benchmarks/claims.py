@@ -71,7 +71,7 @@ class ClaimResults:
         self.retries += other_results.retries
 
     def count_excess(self, overlap: int) -> int:
-        """Count the assignments beyond ``overlap``, and those of a question to the same person again."""
+        """Count the assignments beyond ``overlap``, and repeated assignments of a question to one person."""
         people = Counter(question for _, question in self.kept_claims)
         return (
             sum(max(0, count - overlap) for count in people.values())

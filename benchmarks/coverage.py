@@ -99,7 +99,7 @@ def options_rows(runs: int) -> Iterator[Row]:
     """Simulate Cohen's kappa of two raters on questions with four options, evenly and unevenly chosen."""
     random = np.random.default_rng(SEED)
     for name, shares in (("even", [0.25] * 4), ("uneven", [0.7, 0.2, 0.08, 0.02])):
-        for row in _kappa_coverage(np.array(shares), (40, 200), runs, random):
+        for row in _simulate_kappa_coverage(np.array(shares), (40, 200), runs, random):
             yield name, *row
 
 
@@ -108,11 +108,11 @@ def answers_rows(runs: int) -> Iterator[Row]:
     random = np.random.default_rng(SEED)
     for answers in (12, 40):
         frequencies = 1 / np.arange(1, answers + 1)
-        for row in _kappa_coverage(frequencies / frequencies.sum(), (60, 200), runs, random):
+        for row in _simulate_kappa_coverage(frequencies / frequencies.sum(), (60, 200), runs, random):
             yield f"{answers}", *row
 
 
-def _kappa_coverage(
+def _simulate_kappa_coverage(
     shares: np.ndarray, sizes: tuple[int, ...], runs: int, random: np.random.Generator
 ) -> Iterator[Row]:
     """Return kappa, n, and the coverage of the plain and the shown interval for raters with these shares."""
@@ -127,7 +127,7 @@ def _kappa_coverage(
                 shown_interval = kappa_interval(first, second, weights=weights, draws=1000, seed=seed)
                 plain_hits.append(_contains(plain_interval.low, plain_interval.high, kappa))
                 shown_hits.append(_contains(shown_interval.low, shown_interval.high, kappa))
-            yield f"{kappa}", f"{n}", _coverage(plain_hits), _coverage(shown_hits)
+            yield f"{kappa}", f"{n}", _format_coverage(plain_hits), _format_coverage(shown_hits)
 
 
 def paired_rows(runs: int) -> Iterator[Row]:
@@ -147,7 +147,13 @@ def paired_rows(runs: int) -> Iterator[Row]:
                     )
                     difference = compare_paired(a, b, clusters=exam)
                     shown_hits.append(_contains(difference.low, difference.high, truth))
-                yield f"{correlation}", f"{n}", f"{per_exam}", _coverage(plain_hits), _coverage(shown_hits)
+                yield (
+                    f"{correlation}",
+                    f"{n}",
+                    f"{per_exam}",
+                    _format_coverage(plain_hits),
+                    _format_coverage(shown_hits),
+                )
 
 
 def accuracy_rows(runs: int) -> Iterator[Row]:
@@ -164,7 +170,13 @@ def accuracy_rows(runs: int) -> Iterator[Row]:
                     shown_interval = wilson_by_cluster(hits.tolist(), exam.tolist())
                     plain_hits.append(_contains(plain_interval.low, plain_interval.high, accuracy))
                     shown_hits.append(_contains(shown_interval.low, shown_interval.high, accuracy))
-                yield f"{accuracy}", f"{n}", f"{per_exam}", _coverage(plain_hits), _coverage(shown_hits)
+                yield (
+                    f"{accuracy}",
+                    f"{n}",
+                    f"{per_exam}",
+                    _format_coverage(plain_hits),
+                    _format_coverage(shown_hits),
+                )
 
 
 def mrmc_rows(runs: int) -> Iterator[Row]:
@@ -186,9 +198,9 @@ def mrmc_rows(runs: int) -> Iterator[Row]:
             yield (
                 f"{readers}",
                 f"{spread * 100:.0f}",
-                _coverage(crossed_hits),
-                _coverage(partial_hits),
-                _coverage(fixed_hits),
+                _format_coverage(crossed_hits),
+                _format_coverage(partial_hits),
+                _format_coverage(fixed_hits),
             )
 
 
@@ -220,7 +232,7 @@ def _contains(low: float | None, high: float | None, truth: float) -> bool:
     return low is not None and high is not None and low <= truth <= high
 
 
-def _coverage(hits: list[bool]) -> str:
+def _format_coverage(hits: list[bool]) -> str:
     return f"{np.mean(hits):.3f}"
 
 

@@ -90,7 +90,7 @@ def simulate_pairs(
 ) -> Iterator[AgreementCell]:
     """Simulate kappa and AC1 of two raters and two categories, and the large-sample interval of kappa.
 
-    Data sets in which a rater is constant count for AC1 only: kappa has no interval there.
+    Data sets in which a rater is constant count only for AC1: kappa has no interval there.
     """
     weights = np.eye(2)
     random = np.random.default_rng(seed)
@@ -111,7 +111,7 @@ def simulate_groups(
 ) -> Iterator[AgreementCell]:
     """Simulate the coefficients of a group and two categories, and Student's interval of Fleiss' kappa.
 
-    Data sets with a single category count for AC1 only: kappa is not defined there.
+    Data sets with a single category count only for AC1: kappa is not defined there.
     """
     weights = np.eye(2)
     random = np.random.default_rng(seed)

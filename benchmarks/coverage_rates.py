@@ -153,8 +153,8 @@ def _simulate_exam_cell(
     effects = np.array([cluster_design_effect(row, stratum, exam, weights) for row in is_hit])
     return ExamCell(
         strata=n_strata, reviewed=n, rate=rate, across=across, runs=runs,
-        unclustered=_coverage(stratified_limits(hits, judged, sizes), rate),
-        coverage=_coverage(stratified_limits(hits, judged, sizes, design_effect=effects), rate),
+        unclustered=_compute_coverage(stratified_limits(hits, judged, sizes), rate),
+        coverage=_compute_coverage(stratified_limits(hits, judged, sizes, design_effect=effects), rate),
     )  # fmt: skip
 
 
@@ -171,7 +171,7 @@ def _compare_methods(
 ) -> tuple[dict[str, float], dict[str, float]]:
     limits = {name: method(hits, judged, sizes) for name, method in METHODS.items()}
     return (
-        {name: _coverage(pair, truth) for name, pair in limits.items()},
+        {name: _compute_coverage(pair, truth) for name, pair in limits.items()},
         {name: float(np.mean(high - low)) for name, (low, high) in limits.items()},
     )
 
@@ -189,7 +189,7 @@ def _test_upper_limit(
     return coverage, width
 
 
-def _coverage(limits: Limits, truth: float) -> float:
+def _compute_coverage(limits: Limits, truth: float) -> float:
     low, high = limits
     return float(np.mean((low <= truth + 1e-12) & (truth - 1e-12 <= high)))
 

@@ -271,14 +271,14 @@ def measure_page() -> None:
     table, models = scored.questions, scored.models
     print(f"{len(models)} models, {len(table.numbers):,} questions")
     for name in DIMENSIONS:
-        chosen = {name: table.dimensions[name].values[:1]}
+        chosen_values = {name: table.dimensions[name].values[:1]}
 
-        def slice_scores(chosen: dict[str, tuple[str, ...]] = chosen) -> None:
-            rows = find_rows(table, chosen)
+        def slice_scores(chosen_values: dict[str, tuple[str, ...]] = chosen_values) -> None:
+            rows = find_rows(table, chosen_values)
             summarise_models(table, models, rows)
             compute_task_accuracies(table, models, rows)
 
-        measure(f"slice {chosen}", slice_scores)
+        measure(f"slice {chosen_values}", slice_scores)
     rows = find_rows(table, {})
     for name in ("task", "category"):
 

@@ -88,7 +88,7 @@ def main() -> None:
 
 
 def _add_verdicts(engine: Engine, questions: int) -> World:
-    """Add verdicts that vary like those of people: ratings of 3 to 5, comments on a fifth, varying times."""
+    """Add verdicts that vary like real verdicts: ratings of 3 to 5, comments on a fifth, varying times."""
     world = make_world(engine, questions=questions, per_exam=5)
     rng = random.Random(7)
 

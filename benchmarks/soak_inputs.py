@@ -171,7 +171,7 @@ def make_question_bombs() -> dict[str, tuple[bytes, bool]]:
 
 
 def _make_empty_png(columns: int, rows: int) -> bytes:
-    """Make a black PNG whose header states the full size, but which only has the rows that fit into 1 MB."""
+    """Make a black PNG whose header states the full size, but which has only the rows that fit into 1 MB."""
 
     def encode_chunk(kind: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))

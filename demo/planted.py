@@ -126,7 +126,7 @@ def _find_provenance(question: Question, written_question: WrittenQuestion) -> P
     """Return the provenance of a replacement: its evidence is what is known of the findings in its boxes."""
     kinds = dict.fromkeys(FindingKind(labelled_box.label) for labelled_box in question.boxes)
     evidence = tuple(
-        item for kind in kinds for item in written_question.known.list_evidence(FINDINGS[kind][0])
+        fact for kind in kinds for fact in written_question.known.list_evidence(FINDINGS[kind][0])
     )
     return replace(written_question.provenance, evidence=evidence or written_question.provenance.evidence)
 

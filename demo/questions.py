@@ -46,9 +46,16 @@ def write_questions(exams: Iterable[tuple[ExamFacts, SourceExam]], *, seed: int)
         known = collect_facts(exam)
         generated = generate_questions(exam, seed=seed, source=SOURCE_NAME, per_exam=PER_EXAM)
         if facts.case.report_from_exam is not None:
-            generated = [item for item in generated if item.question.boxes][:_MAX_WITH_WRONG_REPORT]
+            generated = [
+                generated_question for generated_question in generated if generated_question.question.boxes
+            ][:_MAX_WITH_WRONG_REPORT]
         written_questions += [
-            WrittenQuestion(question=item.question, provenance=item.provenance, facts=facts, known=known)
-            for item in generated
+            WrittenQuestion(
+                question=generated_question.question,
+                provenance=generated_question.provenance,
+                facts=facts,
+                known=known,
+            )
+            for generated_question in generated
         ]
     return written_questions

@@ -4,7 +4,7 @@ Starts the real app on a fresh demo workspace, drives Chromium through it at 144
 docs/screenshots/NAME-dark.png and NAME-light.png. The command prints each page that
 does not show its expected text, and ends with 1.
 
-    python -m docs.take_screenshots --only review        # the entries whose names begin with it
+    python -m docs.take_screenshots --only review        # the entries whose names begin with "review"
     python -m docs.take_screenshots --home FOLDER        # an existing demo workspace
     python -m docs.take_screenshots --widths 1024 2560 --out FOLDER      # NAME-THEME-WIDTH.png
 """

@@ -53,7 +53,7 @@ def find_triggers(pattern: str) -> frozenset[str]:
 
 
 def _choose_triggers(items: Sequence[tuple[Any, Any]], *, is_start: bool, is_end: bool) -> frozenset[str]:
-    """Choose triggers of a part of a pattern, at whose start or end a word may begin or end."""
+    """Choose triggers of a part of a pattern; ``is_start`` and ``is_end``: a word begins, or ends, there."""
     choices: list[frozenset[str]] = []
     run = " " if is_start else ""
     for index, (operator, argument) in enumerate(items):

@@ -91,8 +91,8 @@ def place_in_zone(
         upper += 14  # clavicle and first rib overlie the apex
     is_valid = (y > upper + edge) & (y < lower - edge) & (x > inner_limit) & (x < outer_limit)
     is_valid &= y < dome.top + dome.a * (points[:, 0] - dome.x0) ** 2 - margin
-    chosen = points[is_valid]
-    return chosen[0] if len(chosen) else fallback
+    valid_points = points[is_valid]
+    return valid_points[0] if len(valid_points) else fallback
 
 
 def draw_nodule(

@@ -58,8 +58,8 @@ def sample_lung_points(
         is_valid = (
             (cage_distance < wall_limit**CAGE_POWER) & (y < dome.height(points[:, 0], z) - 3) & (x > 14)
         )
-        near = np.hypot(x / 30, (z - 0) / 30) < 1
-        is_valid &= ~((y < habitus.carina) & near)
+        is_near_midline = np.hypot(x / 30, (z - 0) / 30) < 1
+        is_valid &= ~((y < habitus.carina) & is_near_midline)
         for part in heart.parts:
             is_valid &= ~part.contains(points)
         accepted.append(points[is_valid])
