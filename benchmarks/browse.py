@@ -79,9 +79,9 @@ def main() -> None:
         engine.dispose()
 
 
-def _measure_searches(engine: Engine, questions: int) -> None:
+def _measure_searches(engine: Engine, question_count: int) -> None:
     by, all_questions = command_line_person(), Search(dataset="many")
-    middle = questions // 2
+    middle = question_count // 2
     common, rare = _WORDS[0], _WORDS[-1]
     searches: dict[str, tuple[Search, int]] = {
         "the first page of all questions": (all_questions, 0),
@@ -142,7 +142,7 @@ def _measure_searches(engine: Engine, questions: int) -> None:
     )
 
 
-def _fill_database(engine: Engine, questions: int) -> None:
+def _fill_database(engine: Engine, question_count: int) -> None:
     rng = random.Random(7)
     weights = list(accumulate(1 / rank for rank in range(1, len(_WORDS) + 1)))
     with unit_of_work(engine) as db:
@@ -155,20 +155,20 @@ def _fill_database(engine: Engine, questions: int) -> None:
             )
         )  # fmt: skip
         db.flush()
-        exams = -(-questions // 10)
+        exam_count = -(-question_count // 10)
         insert_rows(
             db, table="exam", columns=("id", "dataset_id", "key"),
-            rows=((number, 1, f"E{number}") for number in range(1, exams + 1)),
+            rows=((number, 1, f"E{number}") for number in range(1, exam_count + 1)),
         )  # fmt: skip
         insert_rows(
             db, table="radiograph", columns=("exam_id", "key", "position", "file", "view"),
-            rows=((number, "pa", 0, f"E{number}.dcm", "PA") for number in range(1, exams + 1)),
+            rows=((number, "pa", 0, f"E{number}.dcm", "PA") for number in range(1, exam_count + 1)),
         )  # fmt: skip
         pool = rng.choices(_WORDS, cum_weights=weights, k=2_000_003)
         tasks = rng.choices(_TASKS, weights=_TASK_SHARES, k=100_003)
 
         def question_rows() -> Iterator[tuple[object, ...]]:
-            for number in range(1, questions + 1):
+            for number in range(1, question_count + 1):
                 start = number * 31 % (len(pool) - 40)
                 stem, explanation = (
                     " ".join(pool[start : start + 12]),
@@ -183,16 +183,16 @@ def _fill_database(engine: Engine, questions: int) -> None:
                 )  # fmt: skip
 
         insert_rows(db, table="question", columns=_COLUMNS, rows=question_rows())
-        _judge(db, questions)
+        _add_judged_batch(db, question_count)
 
 
-def _judge(db: Session, questions: int) -> None:
-    """Add a batch with every tenth question. A tenth of them is judged, and a tenth of these is rejected."""
-    for statement in _JUDGE_STATEMENTS:
+def _add_judged_batch(db: Session, questions: int) -> None:
+    """Add a batch with every tenth question; every tenth of these is judged, every tenth verdict rejects."""
+    for statement in _JUDGED_BATCH_STATEMENTS:
         db.execute(text(statement.format(questions=questions)))
 
 
-_JUDGE_STATEMENTS = (
+_JUDGED_BATCH_STATEMENTS = (
     """INSERT INTO person (id, name, display_name, created_at, demo)
     VALUES (1, 'ruth', 'Ruth', '2026-03-02', 0)""",
     """INSERT INTO batch (id, name, dataset_id, seed, plan, mode, parts, show_report, guideline, anchors,

@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def _measure(engine: Engine, name: str, processes: int) -> CheckRun:
-    start, cpu = time.perf_counter(), _cpu_seconds()
+    start, start_cpu = time.perf_counter(), _read_cpu_seconds()
     arguments: dict[str, Any] = {
         "by": command_line_person(),
         "dataset": "many",
@@ -87,12 +87,12 @@ def _measure(engine: Engine, name: str, processes: int) -> CheckRun:
             run = run_checks(**arguments, executor=executor)
     with unit_of_work(engine) as db:
         finish_run(db, by=command_line_person(), run=run, now=NOW)
-    elapsed, used = time.perf_counter() - start, _cpu_seconds() - cpu
-    print(f"{name}: {elapsed:.1f} s, {used:.1f} s of processor time")
+    elapsed_seconds, used_cpu_seconds = time.perf_counter() - start, _read_cpu_seconds() - start_cpu
+    print(f"{name}: {elapsed_seconds:.1f} s, {used_cpu_seconds:.1f} s of processor time")
     return run
 
 
-def _cpu_seconds() -> float:
+def _read_cpu_seconds() -> float:
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
@@ -110,7 +110,7 @@ def _add_dataset(db: Session) -> None:
 
 
 def _add_questions(db: Session, rng: random.Random, *, first: int, count: int) -> None:
-    """Add questions with ids from ``first`` on, and an exam with a report for each four of them."""
+    """Add questions with ids from ``first`` on, and one exam with a report for every four questions."""
     terms = list(load_findings().values())
     exams = range(first, first + count, PER_EXAM)
     insert_rows(

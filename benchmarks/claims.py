@@ -71,7 +71,7 @@ class ClaimResults:
         self.retries += other_results.retries
 
     def count_excess(self, overlap: int) -> int:
-        """Count the questions that too many people have, or that one person has twice."""
+        """Count the assignments beyond ``overlap``, and repeated assignments of a question to one person."""
         people = Counter(question for _, question in self.kept_claims)
         return (
             sum(max(0, count - overlap) for count in people.values())
@@ -109,7 +109,7 @@ def claim_and_judge(engine: Engine, person: Person) -> ClaimResults:
     while True:
         start = time.perf_counter()
         try:
-            claim, takeable = _claim_next(engine, person, previous_question)
+            claim, claimable_count = _claim_next(engine, person, previous_question)
         except NotNow:  # SQLite ends the wait of a writer after 30 s; the person tries again
             results.retries += 1
             continue
@@ -125,7 +125,7 @@ def claim_and_judge(engine: Engine, person: Person) -> ClaimResults:
             results.busy += 1
             time.sleep(0.02)
         else:
-            results.false_empty_count += bool(takeable)
+            results.false_empty_count += bool(claimable_count)
             return results
 
 
@@ -139,7 +139,7 @@ def _claim_next(
         claim = review.claim_next(
             db, person=person, batch_id=BATCH, after=previous_question, now=datetime.now(UTC)
         )
-        return claim, None if claim.question or claim.free_at else _count_takeable(db, person)
+        return claim, None if claim.question or claim.free_at else _count_claimable(db, person)
 
 
 def _release_claim(engine: Engine, person: Person, question: int) -> bool:
@@ -163,8 +163,8 @@ def claim_naively(engine: Engine, person: Person) -> ClaimResults:
             first_free = db.execute(free.order_by(ClaimRow.turn, ClaimRow.position).limit(1)).first()
         if first_free is None:
             return results
-        is_first = (ClaimRow.question_id == first_free.question_id, ClaimRow.turn == first_free.turn)
-        update_first = update(ClaimRow).where(*is_first)
+        first_conditions = (ClaimRow.question_id == first_free.question_id, ClaimRow.turn == first_free.turn)
+        update_first = update(ClaimRow).where(*first_conditions)
         try:
             with unit_of_work(engine) as db:
                 db.execute(update_first.values(state=claims.ClaimState.DONE.value, person_id=person.id))
@@ -182,7 +182,7 @@ def run_workers(url: str, people: list[Person], strategy: ClaimStrategy, *, proc
     groups = [people[number::processes] for number in range(processes)]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         for group_results in pool.map(
-            partial(_run_threads, url, strategy), [part for part in groups if part]
+            partial(_run_threads, url, strategy), [group for group in groups if group]
         ):
             total.add(group_results)
     return total
@@ -206,8 +206,8 @@ def _finish_claim(db: Session, person: Person, question: int) -> None:
     )  # fmt: skip
 
 
-def _count_takeable(db: Session, person: Person) -> int:
-    """Count the open judgements, free or claimed by another person, that this person could claim."""
+def _count_claimable(db: Session, person: Person) -> int:
+    """Count the claimable judgements, plus 1 if another person has a claim that this person could get."""
     claimed_by_others = claims.find_next_expiry(db, batch_id=BATCH, person_id=person.id)
     return claims.count_claimable(db, batch_id=BATCH, person_id=person.id) + bool(claimed_by_others)
 
@@ -242,10 +242,10 @@ def _first_positions(count: int) -> Select[int]:
 
 
 def _print_results(label: str, results: ClaimResults, seconds: float, overlap: int) -> None:
-    ordered = sorted(results.seconds)
+    times = sorted(results.seconds)
     print(
         f"  {label}: {results.claims:,} claims in {seconds:.0f} s ({results.claims / seconds:,.0f} per s, "
-        f"p95 {1000 * ordered[int(0.95 * (len(ordered) - 1))]:.0f} ms), {results.count_excess(overlap):,} "
+        f"p95 {1000 * times[int(0.95 * (len(times) - 1))]:.0f} ms), {results.count_excess(overlap):,} "
         f"assigned twice, {results.false_empty_count} falsely empty, {results.busy:,} times all with "
         f"others, {results.retries} asked to try again"
     )

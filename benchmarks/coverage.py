@@ -1,7 +1,7 @@
 """Simulates the coverage of the confidence intervals that the app shows, and of plain intervals.
 
 Target: each interval that is shown as 95 % has a coverage of at least .93. Each row has 2,000 simulated data
-sets, or a part of them where the intervals are expensive. Run
+sets, or a fraction of that number where the intervals are expensive. Run
 ``python -m benchmarks.coverage [RUNS] [--only TITLE] [--out docs/coverage.md]``; with ``--only``, one table
 is computed and replaced in the document. The CPU budget of 2,000 runs is 45 minutes on one core, of which the
 three tables of agreement take 30.
@@ -36,7 +36,7 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A section of the document; a row has the runs of the program divided by ``divisor`` data sets."""
+    """A section of the document; each row has ``runs // divisor`` data sets, at least MINIMUM_RUNS."""
 
     title: str
     explanation: str
@@ -59,13 +59,13 @@ def main(arguments: list[str]) -> None:
         help="compute one table and keep the others of the document",
     )  # fmt: skip
     parser.add_argument("--out", type=Path, help="write the document; without it, print the tables")
-    chosen = parser.parse_args(arguments)
-    runs, only, out = chosen.runs, chosen.only, chosen.out
+    args = parser.parse_args(arguments)
+    runs, only, out = args.runs, args.only, args.out
     sections = {table.title: _render_section(table, runs) for table in TABLES if only in (None, table.title)}
     introduction = INTRODUCTION
     if only is not None and out is not None:
-        _, *others = out.read_text(encoding="utf-8").rstrip("\n").split("\n\n## ")
-        sections = {other.partition("\n")[0]: f"## {other}" for other in others} | sections
+        _, *stored_sections = out.read_text(encoding="utf-8").rstrip("\n").split("\n\n## ")
+        sections = {text.partition("\n")[0]: f"## {text}" for text in stored_sections} | sections
     page = (
         "\n\n".join([introduction, *(sections[table.title] for table in TABLES if table.title in sections)])
         + "\n"
@@ -98,8 +98,8 @@ def _render_section(table: Table, runs: int) -> str:
 def options_rows(runs: int) -> Iterator[Row]:
     """Simulate Cohen's kappa of two raters on questions with four options, evenly and unevenly chosen."""
     random = np.random.default_rng(SEED)
-    for name, margin in (("even", [0.25] * 4), ("uneven", [0.7, 0.2, 0.08, 0.02])):
-        for row in _kappa_coverage(np.array(margin), (40, 200), runs, random):
+    for name, shares in (("even", [0.25] * 4), ("uneven", [0.7, 0.2, 0.08, 0.02])):
+        for row in _simulate_kappa_coverage(np.array(shares), (40, 200), runs, random):
             yield name, *row
 
 
@@ -108,11 +108,11 @@ def answers_rows(runs: int) -> Iterator[Row]:
     random = np.random.default_rng(SEED)
     for answers in (12, 40):
         frequencies = 1 / np.arange(1, answers + 1)
-        for row in _kappa_coverage(frequencies / frequencies.sum(), (60, 200), runs, random):
+        for row in _simulate_kappa_coverage(frequencies / frequencies.sum(), (60, 200), runs, random):
             yield f"{answers}", *row
 
 
-def _kappa_coverage(
+def _simulate_kappa_coverage(
     shares: np.ndarray, sizes: tuple[int, ...], runs: int, random: np.random.Generator
 ) -> Iterator[Row]:
     """Return kappa, n, and the coverage of the plain and the shown interval for raters with these shares."""
@@ -121,13 +121,13 @@ def _kappa_coverage(
         cells = kappa * np.diag(shares) + (1 - kappa) * np.outer(shares, shares)
         for n in sizes:
             plain_hits, shown_hits = [], []
-            for seed, table in enumerate(random.multinomial(n, cells.ravel(), size=runs)):
-                first, second = np.divmod(np.repeat(np.arange(k * k), table), k)
+            for seed, cell_counts in enumerate(random.multinomial(n, cells.ravel(), size=runs)):
+                first, second = np.divmod(np.repeat(np.arange(k * k), cell_counts), k)
                 plain_interval = kappa_interval(first, second, weights=weights, draws=0)
                 shown_interval = kappa_interval(first, second, weights=weights, draws=1000, seed=seed)
                 plain_hits.append(_contains(plain_interval.low, plain_interval.high, kappa))
                 shown_hits.append(_contains(shown_interval.low, shown_interval.high, kappa))
-            yield f"{kappa}", f"{n}", _coverage(plain_hits), _coverage(shown_hits)
+            yield f"{kappa}", f"{n}", _format_coverage(plain_hits), _format_coverage(shown_hits)
 
 
 def paired_rows(runs: int) -> Iterator[Row]:
@@ -147,7 +147,13 @@ def paired_rows(runs: int) -> Iterator[Row]:
                     )
                     difference = compare_paired(a, b, clusters=exam)
                     shown_hits.append(_contains(difference.low, difference.high, truth))
-                yield f"{correlation}", f"{n}", f"{per_exam}", _coverage(plain_hits), _coverage(shown_hits)
+                yield (
+                    f"{correlation}",
+                    f"{n}",
+                    f"{per_exam}",
+                    _format_coverage(plain_hits),
+                    _format_coverage(shown_hits),
+                )
 
 
 def accuracy_rows(runs: int) -> Iterator[Row]:
@@ -164,7 +170,13 @@ def accuracy_rows(runs: int) -> Iterator[Row]:
                     shown_interval = wilson_by_cluster(hits.tolist(), exam.tolist())
                     plain_hits.append(_contains(plain_interval.low, plain_interval.high, accuracy))
                     shown_hits.append(_contains(shown_interval.low, shown_interval.high, accuracy))
-                yield f"{accuracy}", f"{n}", f"{per_exam}", _coverage(plain_hits), _coverage(shown_hits)
+                yield (
+                    f"{accuracy}",
+                    f"{n}",
+                    f"{per_exam}",
+                    _format_coverage(plain_hits),
+                    _format_coverage(shown_hits),
+                )
 
 
 def mrmc_rows(runs: int) -> Iterator[Row]:
@@ -186,9 +198,9 @@ def mrmc_rows(runs: int) -> Iterator[Row]:
             yield (
                 f"{readers}",
                 f"{spread * 100:.0f}",
-                _coverage(crossed_hits),
-                _coverage(partial_hits),
-                _coverage(fixed_hits),
+                _format_coverage(crossed_hits),
+                _format_coverage(partial_hits),
+                _format_coverage(fixed_hits),
             )
 
 
@@ -220,7 +232,7 @@ def _contains(low: float | None, high: float | None, truth: float) -> bool:
     return low is not None and high is not None and low <= truth <= high
 
 
-def _coverage(hits: list[bool]) -> str:
+def _format_coverage(hits: list[bool]) -> str:
     return f"{np.mean(hits):.3f}"
 
 

@@ -2,8 +2,8 @@
 
 The raters are exchangeable. The shares of the answers to a question follow a Dirichlet distribution (a beta
 distribution for two categories). Cohen's, Fleiss' and Conger's kappa and alpha are then the intraclass
-correlation, whatever the weights. Data sets that differ in the order of questions or raters only are
-estimated once.
+correlation, whatever the weights. Data sets that differ only in the order of
+their questions are estimated once.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from measures.group_agreement import Coefficient, agreement_coefficient, ordinal
 from measures.kappa_intervals import POSTERIOR, agreement_of_pairs, kappa_interval
 
 SEED = 20
-#: Rows of ordered answers below the minimum are simulated again: the seed, and the multiple of data sets.
+#: Rows of ordered answers below the minimum are simulated again: the seed, and the factor of data sets.
 REPEAT_SEED, REPEAT = 77, 5
 SIZES, PREVALENCES, KAPPAS = (20, 50, 100, 200, 1000), (0.02, 0.05, 0.1, 0.5), (0.4, 0.8)
 ORDERED_SIZES = (20, 50, 200)
 RATERS = (2, 3, 8)
 #: Shares of four ordered answers.
 SHARES = {"even": (0.25,) * 4, "uneven": (0.7, 0.2, 0.08, 0.02)}
-#: Number of posterior draws per data set: of pairs as in the app, of groups fewer. With 400 draws, the limits
-#: of rare data sets are too rough: data sets with the same answers have the same draws.
+#: Number of posterior draws per data set: as in the app for pairs, fewer for groups. With 400 draws, the
+#: limits of rare data sets are too rough, because data sets with the same answers share their draws.
 PAIR_DRAWS, GROUP_DRAWS = 2000, 1000
 KAPPA, PLAIN, AC1 = "kappa", "plain", "AC1"
 ORDERED = (
@@ -53,8 +53,9 @@ Estimator = Callable[[Ratings], Estimates]
 class AgreementCell:
     """A cell of the grid: the coverage of each interval among the data sets in which it is defined.
 
-    ``hits`` has one value for each of these data sets; ``posterior`` is the share with the posterior interval
-    of kappa of two raters. ``shares`` are those of the answers; with two, the first is the prevalence.
+    ``hits`` has one value for each of these data sets. ``posterior`` is the share of data sets in which kappa
+    of two raters has the posterior interval. ``shares`` are the shares of the answers; with two answers, the
+    first share is the prevalence.
     """
 
     raters: int
@@ -65,7 +66,7 @@ class AgreementCell:
     posterior: float
 
     def coverage(self, name: str) -> float:
-        """The share of intervals that contain the true value; NaN if it was never defined."""
+        """The share of intervals that contain the true value; NaN if no interval was defined."""
         return float(np.mean(self.hits[name])) if self.hits[name] else float("nan")
 
     def is_covered(self, name: str) -> bool:
@@ -89,7 +90,7 @@ def simulate_pairs(
 ) -> Iterator[AgreementCell]:
     """Simulate kappa and AC1 of two raters and two categories, and the large-sample interval of kappa.
 
-    Data sets in which a rater is constant count for AC1 only: kappa has no interval there.
+    Data sets in which a rater is constant count only for AC1: kappa has no interval there.
     """
     weights = np.eye(2)
     random = np.random.default_rng(seed)
@@ -110,7 +111,7 @@ def simulate_groups(
 ) -> Iterator[AgreementCell]:
     """Simulate the coefficients of a group and two categories, and Student's interval of Fleiss' kappa.
 
-    Data sets with a single category count for AC1 only: kappa is not defined there.
+    Data sets with a single category count only for AC1: kappa is not defined there.
     """
     weights = np.eye(2)
     random = np.random.default_rng(seed)
@@ -166,7 +167,7 @@ def true_ac1(shares: Sequence[float], kappa: float, weights: NDArray[np.float64]
 
 
 def pair_rows(runs: int) -> Iterator[Row]:
-    """Return the coverage of kappa, large-sample and shown, and of AC1, for two raters."""
+    """Return the coverage of kappa (large-sample and shown interval) and of AC1 for two raters."""
     for cell in simulate_pairs(runs):
         yield (
             f"{cell.n}", f"{cell.shares[0]}", f"{cell.kappa}", f"{len(cell.hits[KAPPA])}",
@@ -175,7 +176,7 @@ def pair_rows(runs: int) -> Iterator[Row]:
 
 
 def group_rows(runs: int) -> Iterator[Row]:
-    """Return the coverage of each coefficient of a group, large-sample and shown."""
+    """Return the coverage of Fleiss' kappa (large-sample interval) and all coefficients (shown interval)."""
     for cell in simulate_groups(runs):
         yield (
             f"{cell.raters}", f"{cell.n}", f"{cell.shares[0]}", f"{cell.kappa}",
@@ -187,15 +188,15 @@ def group_rows(runs: int) -> Iterator[Row]:
 def ordered_rows(runs: int) -> Iterator[Row]:
     """Return the coverage of each weighted coefficient.
 
-    A row with a value below the minimum is replaced by one of an independent simulation of more data sets.
+    A row with a value below the minimum is replaced by a row of an independent simulation of more data sets.
     """
     names: dict[tuple[float, ...], str] = {shares: name for name, shares in SHARES.items()}
-    for first in simulate_ordered(runs):
-        cell = first
-        if not all(first.is_covered(name) for name in first.hits):
+    for first_cell in simulate_ordered(runs):
+        cell = first_cell
+        if not all(first_cell.is_covered(name) for name in first_cell.hits):
             [cell] = simulate_ordered(
-                REPEAT * runs, seed=REPEAT_SEED, raters=(first.raters,), sizes=(first.n,),
-                shares=(first.shares,), kappas=(first.kappa,),
+                REPEAT * runs, seed=REPEAT_SEED, raters=(first_cell.raters,), sizes=(first_cell.n,),
+                shares=(first_cell.shares,), kappas=(first_cell.kappa,),
             )  # fmt: skip
         yield (
             f"{cell.raters}", f"{cell.n}", names[cell.shares], f"{cell.kappa}",
@@ -215,15 +216,15 @@ def _simulate_cell(
     kappa: float,
 ) -> AgreementCell:
     hits: dict[str, list[bool]] = {name: [] for name in truth}
-    known: dict[bytes, Estimates] = {}
+    estimates_by_ratings: dict[bytes, Estimates] = {}
     methods = []
     for _ in range(runs):
         ratings = simulate_ratings(random, n, raters, shares, kappa)
         ratings = ratings[np.lexsort(ratings.T)]
         key = ratings.astype(np.int8).tobytes()
-        if key not in known:
-            known[key] = estimator(ratings)
-        for name, estimate in known[key].items():
+        if key not in estimates_by_ratings:
+            estimates_by_ratings[key] = estimator(ratings)
+        for name, estimate in estimates_by_ratings[key].items():
             if estimate.value is None or "single category" in estimate.note:
                 continue  # a constant rater has no interval, by definition
             low, high = estimate.low, estimate.high

@@ -1,7 +1,7 @@
 """Simulates the coverage of estimates from draws by risk: Horvitz-Thompson and prediction-powered.
 
-Populations, draws and the order of review are made here, apart from the code of the app: only the interval
-itself is the app's (:mod:`measures.weighted_rates`). A population has 12,000 questions, four per exam, in
+Populations, draws and the order of review are simulated here, without the code of the app. Only the interval
+is computed by the app (:mod:`measures.weighted_rates`). A population has 12,000 questions, four per exam, in
 strata of which the largest is eight times the smallest, with different error rates. Questions are drawn
 independently: half of the planned number with equal chances in each stratum, half in proportion to the risk.
 In the design "by patient", ten exams belong to one patient, and their errors are strongly correlated.
@@ -25,7 +25,7 @@ QUESTIONS, PER_EXAM, SPREAD = 12_000, 4, 8
 EXAMS_PER_PATIENT, PATIENT_EFFECT = 10, 2.0
 DESIGNS = ("uniform", "by risk", "misleading risk", "at every look", "by patient")
 RATES, STRATA, JUDGED = (0.01, 0.03, 0.1), (3, 12, 36), (120, 400)
-#: The judged numbers of the design "at every look" are the largest; review stops at these half-widths.
+#: By true rate: review in the design "at every look" stops at this half-width of the interval.
 TARGETS = {0.01: 0.02, 0.03: 0.03, 0.1: 0.05}
 FIRST_LOOK, LOOK_EVERY, SEQUENTIAL_DRAWN = 50, 25, 800
 UNIFORM_SHARE = 0.5
@@ -93,7 +93,7 @@ def simulate_draws(
 
 
 def draw_rows(runs: int) -> Iterator[tuple[str, ...]]:
-    """The rows of docs/coverage.md, with fewer runs for the design with many looks."""
+    """Return the rows of docs/coverage.md, with fewer runs for the design "at every look"."""
     for design in DESIGNS:
         for cell in simulate_draws(runs // (5 if design == "at every look" else 1), designs=[design]):
             yield (
@@ -111,10 +111,10 @@ def draw_rows(runs: int) -> Iterator[tuple[str, ...]]:
 def _make_population(
     random: np.random.Generator, design: str, rate: float, n_strata: int, n: int
 ) -> _Population:
-    """Simulate errors that are four times as frequent in some strata, and correlated within exams.
+    """Simulate errors, correlated within exams; their odds rise fourfold from the first to the last stratum.
 
-    The risk has four levels, and a question's odds of an error increase by a factor of 4 with each level. If
-    it is misleading, they decrease by a factor of 4.
+    The risk has four levels, and a question's odds of an error increase by a factor of 4 with each level. In
+    the design "misleading risk", the odds decrease by a factor of 4.
     """
     sizes = np.linspace(1, SPREAD, n_strata)
     stratum = random.choice(n_strata, size=QUESTIONS, p=sizes / sizes.sum())
@@ -139,28 +139,28 @@ def _make_population(
         risk=level / 3,
         exam=exam,
         cluster=cluster,
-        chances=_chances(level / 3, stratum, n, share),
+        chances=_compute_chances(level / 3, stratum, n, share),
     )
 
 
-def _chances(risks: Floats, stratum: NDArray[np.int64], n: int, uniform_share: float) -> Floats:
-    """The chance of each question: n divided evenly over the strata, capped at 1 by bisection."""
+def _compute_chances(risks: Floats, stratum: NDArray[np.int64], n: int, uniform_share: float) -> Floats:
+    """Compute the chance of each question; bisection makes their sum n / n_strata in each stratum."""
     chances = np.zeros(QUESTIONS)
     n_strata = int(stratum.max()) + 1
     for index in range(n_strata):
-        inside = stratum == index
-        wanted, risk = n / n_strata, risks[inside]
-        floor = min(1.0, uniform_share * wanted / inside.sum())
+        is_in_stratum = stratum == index
+        expected_count, risk = n / n_strata, risks[is_in_stratum]
+        uniform_chance = min(1.0, uniform_share * expected_count / is_in_stratum.sum())
         low, high = 0.0, 1e6
         for _ in range(60):
             middle = (low + high) / 2
-            if np.minimum(1, floor + middle * risk).sum() < wanted:
+            if np.minimum(1, uniform_chance + middle * risk).sum() < expected_count:
                 low = middle
             else:
                 high = middle
-        chances[inside] = np.minimum(1, floor + low * risk)
+        chances[is_in_stratum] = np.minimum(1, uniform_chance + low * risk)
         if uniform_share == 1:
-            chances[inside] = wanted / inside.sum()
+            chances[is_in_stratum] = expected_count / is_in_stratum.sum()
     return chances
 
 
@@ -170,7 +170,7 @@ def _review_once(
     *,
     target: float | None,
 ) -> tuple[tuple[bool, bool], tuple[float, float], int]:
-    """Draw and review; return whether each estimate's interval contains the truth, its half-width, and n."""
+    """Draw and review; return whether each interval contains the truth, both half-widths, and the count."""
     chances = population.chances
     drawn = np.flatnonzero(random.random(QUESTIONS) < chances)
     order = random.permutation(np.unique(population.exam[drawn]))
@@ -197,5 +197,5 @@ def _review_once(
                 break
         covers = low <= truth <= high
         results.append((covers, half_width, look))
-    (first, second) = results
-    return (first[0], second[0]), (first[1], second[1]), first[2]
+    plain, powered = results
+    return (plain[0], powered[0]), (plain[1], powered[1]), plain[2]

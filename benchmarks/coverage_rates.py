@@ -1,9 +1,9 @@
 """Simulates the coverage of the interval of a dataset's rate from a stratified sample, and of other methods.
 
 The grid: strata x rounds of sampling x judged questions per stratum and round x true rate x the way in which
-sizes and rates differ between strata. Each round has its own strata, as the cells of a dataset that grows
-between the draws. Samples are drawn without replacement from the strata. The candidates other than the
-method of :mod:`measures.strata` exist only here. A second grid has exams with four questions each.
+sizes and rates differ between strata. Each round has its own strata, like a dataset that grows
+between the draws. Samples are drawn without replacement from the strata. The app has only the method of
+:mod:`measures.strata`; the other methods exist only here. A second grid has exams with four questions each.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ SHOWN = "shown"
 STRATA, ROUNDS, REVIEWED = (1, 3, 15, 36, 60), (1, 4, 12), (3, 10, 33, 100)
 RATES = (0.0, 0.005, 0.015, 0.03, 0.1, 0.3)
 #: Sizes and rates of the strata. In the unequal patterns the largest stratum has 8 times the questions of the
-#: smallest. The rate of one end is 8 times that of the other; with "judged unevenly" the rates are equal, and
-#: the number of judged questions per stratum is a fifth, one or two times the stated number in turn.
+#: smallest. The rate at one end is 8 times the rate at the other end. With "judged unevenly" the rates are
+#: equal, and the number of judged questions per stratum is a fifth, one or two times the stated number in
+#: turn.
 PATTERNS = ("equal", "higher in small", "higher in large", "judged unevenly")
 SPREAD = 8
 JUDGED_FACTORS = (0.2, 1.0, 2.0)
-#: In a dataset, ten times as many questions as are judged in the largest stratum.
+#: The size of the largest stratum, relative to the number of judged questions per stratum.
 SAMPLING_RATIO = 10
 SEED = 20
 #: Coverage above this is conservative.
 CONSERVATIVE = 0.97
-#: The minimum coverage of an interval that is shown without a warning, and the minimum mean over two rates.
+#: The minimum coverage of an interval shown without a warning, and of the mean over two neighbouring rates.
 MINIMUM, MINIMUM_MEAN = 0.93, 0.945
 QUESTIONS_PER_EXAM, EXAM_CORRELATION = 4, 0.5
 
@@ -47,8 +48,8 @@ QUESTIONS_PER_EXAM, EXAM_CORRELATION = 4, 0.5
 class RateCell:
     """A cell of the grid, and the coverage and mean width of each method in ``runs`` simulated samples.
 
-    At a true rate of 0 the upper limit is judged: the coverage is that of the true rate which equals the
-    upper limit of a sample without a hit, with respect to such samples.
+    At a true rate of 0 the coverage is complete, and the upper limit is tested instead: ``coverage`` is the
+    probability of a hit if the true rate is the upper limit of a sample without a hit.
     """
 
     strata: int
@@ -110,7 +111,7 @@ def simulate_rates(
             uneven = np.ceil(n * np.resize(JUDGED_FACTORS, len(sizes))).astype(np.int64)
             judged = np.minimum(sizes - 1, uneven)
         if rate == 0:
-            coverage, width = _judge_upper_limit(judged, sizes, stratum_rates)
+            coverage, width = _test_upper_limit(judged, sizes, stratum_rates)
         else:
             hit_counts = np.floor(
                 sizes * np.minimum(rate * stratum_rates, 1) + random.random(len(sizes))
@@ -152,8 +153,8 @@ def _simulate_exam_cell(
     effects = np.array([cluster_design_effect(row, stratum, exam, weights) for row in is_hit])
     return ExamCell(
         strata=n_strata, reviewed=n, rate=rate, across=across, runs=runs,
-        unclustered=_coverage(stratified_limits(hits, judged, sizes), rate),
-        coverage=_coverage(stratified_limits(hits, judged, sizes, design_effect=effects), rate),
+        unclustered=_compute_coverage(stratified_limits(hits, judged, sizes), rate),
+        coverage=_compute_coverage(stratified_limits(hits, judged, sizes, design_effect=effects), rate),
     )  # fmt: skip
 
 
@@ -170,12 +171,12 @@ def _compare_methods(
 ) -> tuple[dict[str, float], dict[str, float]]:
     limits = {name: method(hits, judged, sizes) for name, method in METHODS.items()}
     return (
-        {name: _coverage(pair, truth) for name, pair in limits.items()},
+        {name: _compute_coverage(pair, truth) for name, pair in limits.items()},
         {name: float(np.mean(high - low)) for name, (low, high) in limits.items()},
     )
 
 
-def _judge_upper_limit(
+def _test_upper_limit(
     judged: Counts, sizes: Counts, relative_rates: Floats
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Return the probability of a hit if the true rate is the upper limit of a sample without a hit."""
@@ -188,20 +189,20 @@ def _judge_upper_limit(
     return coverage, width
 
 
-def _coverage(limits: Limits, truth: float) -> float:
+def _compute_coverage(limits: Limits, truth: float) -> float:
     low, high = limits
     return float(np.mean((low <= truth + 1e-12) & (truth - 1e-12 <= high)))
 
 
-# ------------------------------------------------------------------------------------------- the candidates
+# -------------------------------------------------------------------------------------------- the methods
 def _posterior_limits(hits: Counts, judged: Counts, sizes: Counts, prior: tuple[Floats, Floats]) -> Limits:
     """Return quantiles of a beta distribution with the mean and variance of the posterior."""
-    first, second = hits + prior[0], judged - hits + prior[1]
-    open_counts, total = sizes - judged, sizes.sum()
-    mean = first / (first + second)
-    spread = (first + second + open_counts) / (first + second + 1)
-    overall = hits.sum(axis=1) / total + mean @ (open_counts / total)
-    variance = (open_counts * mean * (1 - mean) * spread).sum(axis=1) / float(total) ** 2
+    alpha, beta = hits + prior[0], judged - hits + prior[1]
+    unjudged, total = sizes - judged, sizes.sum()
+    mean = alpha / (alpha + beta)
+    spread = (alpha + beta + unjudged) / (alpha + beta + 1)
+    overall = hits.sum(axis=1) / total + mean @ (unjudged / total)
+    variance = (unjudged * mean * (1 - mean) * spread).sum(axis=1) / float(total) ** 2
     weight = overall * (1 - overall) / variance - 1
     low, high = (betaincinv(overall * weight, (1 - overall) * weight, share) for share in (0.025, 0.975))
     return low, high
@@ -213,8 +214,8 @@ def _jeffreys(hits: Counts, judged: Counts, sizes: Counts) -> Limits:
 
 
 def _spread_prior(hits: Counts, judged: Counts, sizes: Counts) -> Limits:
-    part = np.full(hits.shape, 0.5 / len(sizes))
-    return _posterior_limits(hits, judged, sizes, (part, part))
+    added_hits = np.full(hits.shape, 0.5 / len(sizes))
+    return _posterior_limits(hits, judged, sizes, (added_hits, added_hits))
 
 
 def _hierarchical(hits: Counts, judged: Counts, sizes: Counts) -> Limits:
@@ -228,18 +229,20 @@ def _plain_effective_size(hits: Counts, judged: Counts, sizes: Counts) -> tuple[
     weights, rates = sizes / sizes.sum(), hits / judged
     factors = weights**2 * (1 - judged / sizes)
     overall, variance = rates @ weights, (rates * (1 - rates) / np.maximum(judged - 1, 1)) @ factors
-    limit = float(judged.sum())
-    defined = variance > 0
-    size = np.where(defined, overall * (1 - overall) / np.where(defined, variance, 1), limit)
-    return overall, np.minimum(size, limit)
+    maximum_size = float(judged.sum())
+    is_defined = variance > 0
+    size = np.where(is_defined, overall * (1 - overall) / np.where(is_defined, variance, 1), maximum_size)
+    return overall, np.minimum(size, maximum_size)
 
 
 def _korn_graubard(hits: Counts, judged: Counts, sizes: Counts) -> Limits:
     rate, size = _plain_effective_size(hits, judged, sizes)
-    count = rate * size
-    low = np.where(count > 0, betaincinv(np.where(count > 0, count, 1), size - count + 1, 0.025), 0.0)
-    miss = size - count
-    high = np.where(rate < 1, betaincinv(count + 1, np.where(rate < 1, miss, 1), 0.975), 1.0)
+    hit_count = rate * size
+    low = np.where(
+        hit_count > 0, betaincinv(np.where(hit_count > 0, hit_count, 1), size - hit_count + 1, 0.025), 0.0
+    )
+    miss_count = size - hit_count
+    high = np.where(rate < 1, betaincinv(hit_count + 1, np.where(rate < 1, miss_count, 1), 0.975), 1.0)
     return low, high
 
 
@@ -247,8 +250,8 @@ def _wilson(hits: Counts, judged: Counts, sizes: Counts) -> Limits:
     rate, size = _plain_effective_size(hits, judged, sizes)
     z = float(ndtri(0.975))
     middle = (rate + z * z / 2 / size) / (1 + z * z / size)
-    half = z * np.sqrt(rate * (1 - rate) / size + z * z / 4 / size**2) / (1 + z * z / size)
-    return middle - half, middle + half
+    half_width = z * np.sqrt(rate * (1 - rate) / size + z * z / 4 / size**2) / (1 + z * z / size)
+    return middle - half_width, middle + half_width
 
 
 METHODS: dict[str, Callable[[Counts, Counts, Counts], Limits]] = {
@@ -272,9 +275,9 @@ def _load_grid(runs: int) -> tuple[RateCell, ...]:
 
 
 def method_rows(runs: int) -> Iterator[Row]:
-    """Summarise each candidate: coverage, cells below the minimum, and width relative to the one shown."""
+    """Summarise each method: coverage, cells below the minimum, and width relative to the shown interval."""
     grid = _load_grid(runs)
-    cells, free_of_errors = (
+    cells, zero_rate_cells = (
         [cell for cell in grid if (cell.rate == 0) is is_zero] for is_zero in (False, True)
     )
     for name in METHODS:
@@ -287,14 +290,14 @@ def method_rows(runs: int) -> Iterator[Row]:
             f"{sum(not cell.is_covered(name) for cell in cells):,} of {len(cells):,}",
             f"{np.mean(coverage > CONSERVATIVE):.0%}",
             f"{relative_width:.2f}",
-            f"{min(cell.coverage[name] for cell in free_of_errors):.3f}",
+            f"{min(cell.coverage[name] for cell in zero_rate_cells):.3f}",
         )
 
 
 def cell_rows(runs: int) -> Iterator[Row]:
     """Return the coverage of the interval that is shown, with one column for each true rate."""
     grid = _load_grid(runs)
-    for plan, group in itertools.groupby(sorted(grid, key=_plan), key=_plan):
+    for plan, group in itertools.groupby(sorted(grid, key=_get_plan), key=_get_plan):
         coverage = {cell.rate: cell.coverage[SHOWN] for cell in group}
         yield *map(str, plan), *(f"{coverage[rate]:.3f}" for rate in RATES)
 
@@ -309,17 +312,17 @@ def exam_rows(runs: int) -> Iterator[Row]:
 
 
 def mean_over_neighbours(cells: Iterable[RateCell]) -> dict[tuple[Plan, float], float]:
-    """Return the mean coverage of each cell and the next higher true rate, by plan and rate, above rate 0."""
+    """Return the mean coverage at each true rate above 0 and the next higher one, by plan and rate."""
     by_plan: dict[Plan, dict[float, float]] = {}
     for cell in cells:
         if cell.rate > 0:
-            by_plan.setdefault(_plan(cell), {})[cell.rate] = cell.coverage[SHOWN]
+            by_plan.setdefault(_get_plan(cell), {})[cell.rate] = cell.coverage[SHOWN]
     return {
-        (plan, rate): (coverage[rate] + coverage[following]) / 2
+        (plan, rate): (coverage[rate] + coverage[next_rate]) / 2
         for plan, coverage in by_plan.items()
-        for rate, following in itertools.pairwise(sorted(coverage))
+        for rate, next_rate in itertools.pairwise(sorted(coverage))
     }
 
 
-def _plan(cell: RateCell) -> Plan:
+def _get_plan(cell: RateCell) -> Plan:
     return cell.strata, cell.rounds, cell.reviewed, cell.pattern

@@ -2,8 +2,8 @@
 
 The findings and their names come from the question templates (`terminology/findings.toml`), the
 sentences around them from this module. Each exam has questions on different findings. Some of them have a
-duplicate (exact, edited or paraphrased), a contradiction, or a twin that differs in side, negation, size,
-region or finding only.
+duplicate (exact, edited or paraphrased), a contradiction, or a twin, which differs only in side, negation,
+size, region or finding.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from terminology.findings import load_findings
 DUPLICATES = ("exact", "edited", "paraphrased")
 TWINS = ("laterality", "negation", "size", "region", "finding")
 KINDS = (*DUPLICATES, *TWINS, "contradiction")
-#: The share of base questions that have a companion; the kinds are drawn evenly.
+#: The share of base questions that have a companion (one of KINDS); the kinds are drawn evenly.
 COMPANION_SHARE = 0.36
 
 
@@ -32,12 +32,12 @@ class Sentences:
     paraphrases: tuple[str, ...]
 
 
-#: With these the rules were developed.
+#: The sentences with which the rules were developed.
 TUNING = Sentences(
     base=("Is {a_finding} seen {place}?", "Are there signs of {a_finding} {place}?"),
     paraphrases=("Is {a_finding} visible {place}?", "{Place}, can you find {a_finding}?"),
 )
-#: With these they are measured.
+#: The sentences with which the rules are measured.
 TEST = Sentences(
     base=(
         "Is there {a_finding} {place}?",
@@ -70,7 +70,7 @@ class _Facts:
 
 @dataclass(frozen=True, kw_only=True)
 class Planted:
-    """Two numbers of questions of one exam, and how the second was made from the first."""
+    """The numbers of two questions of one exam, and how the second was made from the first."""
 
     first: int
     second: int
@@ -81,38 +81,38 @@ class QuestionSource:
     """Yields questions by exam, and records what was planted.
 
     Args:
-        questions: the number of questions, about.
+        questions: the approximate number of questions.
         seed: determines everything.
         sentences: the sentences around the findings.
     """
 
     def __init__(self, questions: int, *, seed: int, sentences: Sentences = TEST) -> None:
         self._sentences = sentences
-        self._wanted, self._rng = questions, random.Random(seed)
+        self._question_count, self._rng = questions, random.Random(seed)
         self._terms = [term for term in load_findings().values() if not term.plural]
         self.planted: list[Planted] = []
 
     def __iter__(self) -> Iterator[ComparedQuestion]:
         number = exam = 0
-        while number < self._wanted:
+        while number < self._question_count:
             exam += 1
-            names = self._rng.sample(range(len(self._terms)), 4)
-            spare = names.pop()
-            for name in names:
+            finding_indices = self._rng.sample(range(len(self._terms)), 4)
+            spare_index = finding_indices.pop()
+            for finding_index in finding_indices:
                 number += 1
-                facts = self._draw_facts(name)
-                base = self._write(number, exam, facts, self._sentences.base)
+                facts = self._draw_facts(finding_index)
+                base = self._write_question(number, exam, facts, self._sentences.base)
                 yield base
                 if self._rng.random() < COMPANION_SHARE:
                     number += 1
                     kind = self._rng.choice(KINDS)
-                    yield self._make_companion(number, base, facts, kind, spare)
+                    yield self._make_companion(number, base, facts, kind, spare_index)
                     self.planted.append(Planted(first=base.number, second=number, kind=kind))
 
-    def _draw_facts(self, name: int) -> _Facts:
+    def _draw_facts(self, finding_index: int) -> _Facts:
         rng = self._rng
         return _Facts(
-            finding=str(name),
+            finding=str(finding_index),
             side=rng.choice(_SIDES),
             region=rng.choice(_REGIONS),
             size=f"{rng.randint(3, 60)} mm" if rng.random() < 0.5 else rng.choice(_SIZE_WORDS),
@@ -120,12 +120,17 @@ class QuestionSource:
             kind=rng.choice(("closed", "single", "open")),
         )
 
-    def _write(
-        self, number: int, exam: int, facts: _Facts, sentences: tuple[str, ...], sentence: int | None = None
+    def _write_question(
+        self,
+        number: int,
+        exam: int,
+        facts: _Facts,
+        sentences: tuple[str, ...],
+        sentence_index: int | None = None,
     ) -> ComparedQuestion:
         term = self._terms[int(facts.finding)]
         place = f"in the {facts.region} zone on the {facts.side} side"
-        index = number % len(sentences) if sentence is None else sentence
+        index = number % len(sentences) if sentence_index is None else sentence_index
         sized = f"{facts.size} {term.noun}"
         article = "no" if facts.negated else ("an" if sized[0] in "aeiou8" else "a")
         stem = sentences[index].format(a_finding=f"{article} {sized}", place=place, Place=place.capitalize())
@@ -143,23 +148,23 @@ class QuestionSource:
         return ComparedQuestion(format=AnswerFormat.SINGLE, stem=stem, options=options, answer=(0,), **common)  # type: ignore[arg-type] # as above
 
     def _make_companion(
-        self, number: int, base: ComparedQuestion, facts: _Facts, kind: str, spare: int
+        self, number: int, base: ComparedQuestion, facts: _Facts, kind: str, spare_index: int
     ) -> ComparedQuestion:
         rng, exam = self._rng, base.exam
-        sentence = base.number % len(self._sentences.base)
+        sentence_index = base.number % len(self._sentences.base)
         match kind:
             case "exact":
                 return replace(base, number=number)
             case "edited":
-                return self._edit(replace(base, number=number))
+                return self._edit_question(replace(base, number=number))
             case "paraphrased":
-                return self._write(number, exam, facts, self._sentences.paraphrases)
+                return self._write_question(number, exam, facts, self._sentences.paraphrases)
             case "contradiction":
                 opposites: dict[Answer, Answer] = {"yes": "no", (0,): (3,)}
-                other = opposites.get(base.answer)
-                if other is None:
-                    return replace(base, number=number, answer=self._other_side_answer(base, facts))
-                return replace(base, number=number, answer=other)
+                opposite = opposites.get(base.answer)
+                if opposite is None:
+                    return replace(base, number=number, answer=self._change_size_in_answer(base, facts))
+                return replace(base, number=number, answer=opposite)
             case "laterality":
                 changed = replace(facts, side=_SIDES[1 - _SIDES.index(facts.side)])
             case "region":
@@ -177,15 +182,15 @@ class QuestionSource:
             case "negation":
                 changed = replace(facts, negated=True)
             case _:
-                changed = replace(facts, finding=str(spare))
-        return self._write(number, exam, changed, self._sentences.base, sentence)
+                changed = replace(facts, finding=str(spare_index))
+        return self._write_question(number, exam, changed, self._sentences.base, sentence_index)
 
-    def _other_side_answer(self, base: ComparedQuestion, facts: _Facts) -> str:
+    def _change_size_in_answer(self, base: ComparedQuestion, facts: _Facts) -> str:
         value = facts.size.partition(" ")[0]
         size = f"{int(value) + 9} mm" if value.isdigit() else "large" if facts.size == "small" else "small"
         return str(base.answer).replace(facts.size, size)
 
-    def _edit(self, question: ComparedQuestion) -> ComparedQuestion:
+    def _edit_question(self, question: ComparedQuestion) -> ComparedQuestion:
         """Change one or two of spelling, case, spaces, marks, articles and order of the options."""
         rng, stem, options, answer = self._rng, question.stem, question.options, question.answer
         for edit in rng.sample(
@@ -222,14 +227,14 @@ def _misspell(text: str, rng: random.Random) -> str:
         return text
     index = rng.choice(long_words)
     word = words[index]
-    place = rng.randrange(2, len(word.strip("?,.")) - 1)
+    position = rng.randrange(2, len(word.strip("?,.")) - 1)
     words[index] = rng.choice(
         (
-            word[:place] + word[place + 1 :],
-            word[:place] + word[place] + word[place:],
-            word[:place] + word[place + 1] + word[place] + word[place + 2 :]
-            if word[place + 1].isalpha()
-            else word[:place] + word[place + 1 :],
+            word[:position] + word[position + 1 :],
+            word[:position] + word[position] + word[position:],
+            word[:position] + word[position + 1] + word[position] + word[position + 2 :]
+            if word[position + 1].isalpha()
+            else word[:position] + word[position + 1 :],
         )
     )
     return " ".join(words)

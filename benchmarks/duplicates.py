@@ -1,10 +1,10 @@
 """Searches near-duplicates among 696,000 questions with planted duplicates and twins (two processes).
 
 Targets: at least 99 % of exact and edited duplicates found, no twin merged, at most 15 minutes and 3 GB on
-two cores. The recall of paraphrases is printed; the lexical embedding is not expected to find all. Beside it
-run the paper's rule (cosine above .9 alone), plain numpy with the same rule, and MinHash of `datasketch` and
-`semhash` where they are installed. `semhash` gets the lexical vectors: its own embedding has to be downloaded
-from a hub of models.
+two cores. The recall of paraphrases is printed; the lexical embedding is not expected to find all. For
+comparison, the paper's rule (cosine above .9 alone), plain numpy with the same rule, and, where installed,
+MinHash of `datasketch` and `semhash` are run. `semhash` gets the lexical vectors, because its own
+embedding would have to be downloaded.
 
 Run ``python -m benchmarks.duplicates [QUESTIONS] [--seed N] [--dataset-scope] [--workers N]``. With
 ``--embedding-url URL --embedding-model NAME`` similarity is that of a model at an endpoint for embeddings.
@@ -34,9 +34,9 @@ from quality.duplicates.search import Pair, SearchSettings, find_pairs_in_exams,
 from quality.duplicates.vectors import LexicalEmbedder
 
 QUESTIONS = 696_000
-#: The search of `semhash` that compares all vectors.
+#: The backend of `semhash` that compares all vectors.
 _EXACT_BACKEND = "basic"
-#: The other tools are run on so many questions.
+#: The number of questions for the other tools.
 COMPARED = 20_000
 
 
@@ -66,16 +66,18 @@ def main() -> None:
     seconds = time.perf_counter() - started
     print(f"Within exams: {result.questions:,} questions in {seconds:,.0f} s, {_describe_memory()}.")
     _print_recall(result.pairs, source.planted)
-    print("Paper's rule (cosine above .9), pairs by outcome of our rules:", _format(result.paper_pairs))
+    print(
+        "Paper's rule (cosine above .9), pairs by outcome of our rules:", _format_counts(result.paper_pairs)
+    )
     if args.dataset_scope:
         _search_wordings(
             QuestionSource(args.questions, seed=args.seed, sentences=sentences), settings, args.workers
         )
-    small = QuestionSource(min(COMPARED, args.questions), seed=args.seed, sentences=sentences)
-    questions = list(small)
-    _compare_with_numpy(questions, small.planted, settings)
-    _compare_with_minhash(questions, small.planted)
-    _compare_with_semhash(questions, small.planted)
+    small_source = QuestionSource(min(COMPARED, args.questions), seed=args.seed, sentences=sentences)
+    questions = list(small_source)
+    _compare_with_numpy(questions, small_source.planted, settings)
+    _compare_with_minhash(questions, small_source.planted)
+    _compare_with_semhash(questions, small_source.planted)
 
 
 def _search_wordings(source: QuestionSource, settings: SearchSettings, workers: str) -> None:
@@ -91,32 +93,34 @@ def _search_wordings(source: QuestionSource, settings: SearchSettings, workers: 
 
 
 def _print_recall(pairs: Iterable[Pair], planted: Iterable[Planted]) -> None:
-    """Print what was found of each kind, and the wrong merges."""
+    """Print how many pairs of each kind were found, and the number of wrong merges."""
     outcomes = {(pair.first, pair.second): pair.outcome for pair in pairs}
     kinds = {(plant.first, plant.second): plant.kind for plant in planted}
     totals = Counter(kinds.values())
     for kind in KINDS:
         expected = Outcome.CONTRADICTION if kind == "contradiction" else Outcome.DUPLICATE
-        detected = sum(outcomes.get(pair) is expected for pair, name in kinds.items() if name == kind)
+        detected = sum(
+            outcomes.get(pair) is expected for pair, planted_kind in kinds.items() if planted_kind == kind
+        )
         label = "merged" if kind in TWINS else "found"
         print(f"  {kind}: {detected:,} of {totals[kind]:,} {label} ({detected / max(1, totals[kind]):.2%})")
-    wrong = sum(
+    wrong_count = sum(
         outcome is Outcome.DUPLICATE and kinds.get(pair) not in DUPLICATES
         for pair, outcome in outcomes.items()
     )
-    print(f"  wrong merges in total, planted or not: {wrong:,}")
+    print(f"  wrong merges in total, planted or not: {wrong_count:,}")
 
 
 def _compare_with_numpy(
     questions: list[ComparedQuestion], planted: list[Planted], settings: SearchSettings
 ) -> None:
-    """The same candidates from dense vectors, exam by exam, with the paper's rule."""
+    """Compare all questions of each exam by dense vectors, with the paper's rule."""
     started = time.perf_counter()
     embedder = settings.embedder
     if isinstance(embedder, LexicalEmbedder):
         embedder = LexicalEmbedder(dimensions=1 << 12)
     merged = set()
-    for _, group in _by_exam(questions):
+    for _, group in _group_by_exam(questions):
         vectors = embedder.embed([similarity_text(question) for question in group])
         dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
         cosines = dense @ dense.T
@@ -130,17 +134,17 @@ def _compare_with_minhash(questions: list[ComparedQuestion], planted: list[Plant
     if importlib.util.find_spec("datasketch") is None:
         print("datasketch is not installed.")
         return
-    from datasketch import MinHash, MinHashLSH  # type: ignore[import-not-found] # only by hand # noqa: PLC0415 - as above
+    from datasketch import MinHash, MinHashLSH  # type: ignore[import-not-found] # installed only by hand # noqa: PLC0415 - as above
 
     started = time.perf_counter()
     merged = set()
-    for _, group in _by_exam(questions):
+    for _, group in _group_by_exam(questions):
         index = MinHashLSH(threshold=0.8, num_perm=128)
         for question in group:
             minhash = MinHash(num_perm=128)
             text = similarity_text(question)
             minhash.update_batch([text[i : i + 4].encode() for i in range(len(text) - 3)])
-            merged |= {(other, question.number) for other in index.query(minhash)}
+            merged |= {(number, question.number) for number in index.query(minhash)}
             index.insert(question.number, minhash)
     _print_tool(
         "datasketch MinHash, Jaccard .8", merged, planted, len(questions), time.perf_counter() - started
@@ -151,13 +155,13 @@ def _compare_with_semhash(questions: list[ComparedQuestion], planted: list[Plant
     if importlib.util.find_spec("semhash") is None:
         print("semhash is not installed.")
         return
-    from semhash import SemHash  # type: ignore[import-not-found] # only by hand # noqa: PLC0415 - as above
+    from semhash import SemHash  # type: ignore[import-not-found] # installed only by hand # noqa: PLC0415 - as above
 
     started = time.perf_counter()
     merged = set()
     embedder = LexicalEmbedder(dimensions=1 << 12)
-    for _, group in _by_exam(questions):
-        records = [{"text": similarity_text(item), "number": str(item.number)} for item in group]
+    for _, group in _group_by_exam(questions):
+        records = [{"text": similarity_text(question), "number": str(question.number)} for question in group]
         vectors = embedder.embed([record["text"] for record in records])
         dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
         index = SemHash.from_embeddings(
@@ -170,7 +174,7 @@ def _compare_with_semhash(questions: list[ComparedQuestion], planted: list[Plant
     _print_tool("semhash, cosine above .9", merged, planted, len(questions), time.perf_counter() - started)
 
 
-def _by_exam(questions: list[ComparedQuestion]) -> Iterator[tuple[int, list[ComparedQuestion]]]:
+def _group_by_exam(questions: list[ComparedQuestion]) -> Iterator[tuple[int, list[ComparedQuestion]]]:
     for exam, group in groupby(questions, key=lambda question: question.exam):
         yield exam, list(group)
 
@@ -182,11 +186,11 @@ def _print_tool(
     totals = Counter(kinds.values())
     hits = Counter(kind for pair, kind in kinds.items() if pair in merged)
     shares = ", ".join(f"{kind} {hits[kind] / max(1, totals[kind]):.1%}" for kind in KINDS)
-    others = len(merged - kinds.keys())
-    print(f"{name}, {questions:,} questions in {seconds:.1f} s: {shares}; other pairs {others:,}")
+    other_count = len(merged - kinds.keys())
+    print(f"{name}, {questions:,} questions in {seconds:.1f} s: {shares}; other pairs {other_count:,}")
 
 
-def _format(counts: Counter[Outcome]) -> str:
+def _format_counts(counts: Counter[Outcome]) -> str:
     return ", ".join(f"{outcome.value} {count:,}" for outcome, count in counts.most_common())
 
 

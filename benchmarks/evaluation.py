@@ -1,4 +1,4 @@
-"""Imports answers of models to 41,007 questions, and measures the page Model scores with 20 models.
+"""Imports answers of models to 41,007 questions, and measures the page "Model scores" with 20 models.
 
 Targets: import of the answers at most 60 s, first look of the page at most 2 s, slices at most 300 ms.
 The first ``--imported`` models are imported and scored. The other models get copies of their score files with
@@ -67,24 +67,24 @@ def main() -> None:
         make_release(questions, Path(folder) / "release")
         for number in range(args.models):
             plan(f"model {number:02}")
-        imported = min(args.imported, args.models)
-        files = [write_answers(questions, number, Path(folder)) for number in range(imported)]
-        del questions  # an import holds none, and the garbage collector would visit them in every import
-        measure(f"import of {imported} models", lambda: import_files(files))
-        measure(f"scores of {imported} models", compute)
+        imported_count = min(args.imported, args.models)
+        files = [write_answers(questions, number, Path(folder)) for number in range(imported_count)]
+        del questions  # as in a real import, the garbage collector must not visit them
+        measure(f"import of {imported_count} models", lambda: import_files(files))
+        measure(f"scores of {imported_count} models", compute)
         add_models(args.models)
         measure_page()
     print(f"Load after: {os.getloadavg()[0]:.1f}.")
 
 
 def measure(name: str, action: Callable[[], object]) -> None:
-    wall, cpu = time.perf_counter(), sum(os.times()[:4])  # with the processes that read files
+    wall, cpu = time.perf_counter(), sum(os.times()[:4])  # including the processes that read files
     action()
     print(f"{name}: {time.perf_counter() - wall:.2f} s, {sum(os.times()[:4]) - cpu:.2f} s of CPU", flush=True)
 
 
 def make_questions(count: int) -> list[Question]:
-    draw = random.Random(1)
+    rng = random.Random(1)
     box = Box(x_min=100, y_min=100, x_max=300, y_max=300)
     return [
         Question(
@@ -93,13 +93,13 @@ def make_questions(count: int) -> list[Question]:
             format=AnswerFormat.SINGLE,
             stem=f"Which finding is on radiograph {number}?",
             options=("Pleural effusion", "Pneumothorax", "Cardiomegaly", "No finding"),
-            answer=(draw.randrange(4),),
+            answer=(rng.randrange(4),),
             explanation="Both costophrenic angles are sharp, the heart is of normal size and there is no "
             "focal consolidation, so that the other options can be excluded.",
             boxes=(LabelledBox(radiograph="pa", label="lung", box=box),),
-            task=draw.choice(list(Task)),
-            category=draw.choice(CATEGORIES),
-            difficulty=draw.choice(list(Difficulty)),
+            task=rng.choice(list(Task)),
+            category=rng.choice(CATEGORIES),
+            difficulty=rng.choice(list(Difficulty)),
         )
         for number in range(count)
     ]
@@ -193,13 +193,13 @@ def plan(name: str) -> None:
 
 
 def write_answers(questions: list[Question], number: int, folder: Path) -> Path:
-    draw, path = random.Random(number), folder / f"{number}.jsonl"
+    rng, path = random.Random(number), folder / f"{number}.jsonl"
     with path.open("w", encoding="utf-8") as file:
         for question in questions:
-            right = draw.random() < 0.3 + 0.02 * number
-            letter = "ABCD"[question.answer[0] if right else draw.randrange(4)]  # type: ignore[index]  # the format is single
+            is_right = rng.random() < 0.3 + 0.02 * number
+            letter = "ABCD"[question.answer[0] if is_right else rng.randrange(4)]  # type: ignore[index]  # the format is single
             text = f"<answer>{letter}</answer> The heart is of normal size and both angles are sharp."
-            box = [90 + draw.randrange(60), 100, 300, 310]
+            box = [90 + rng.randrange(60), 100, 300, 310]
             boxes = [{"radiograph": "pa", "label": "lung", "box": box}]
             file.write(json.dumps({"question_id": question.id, "raw": text, "boxes": boxes}) + "\n")
     return path
@@ -233,49 +233,52 @@ def find_evaluated_split() -> evaluations.EvaluatedSplit:
 
 def add_models(count: int) -> None:
     """Give each of the other models one answer and a score file with exchanged answers."""
-    workspace, scores = current_workspace(), find_evaluated_split()
-    sources = [score_files.find_scores(workspace, digest=item.digest) for item in scores.evaluations]
-    first = sources[0]
-    if first is None:
+    workspace, evaluated_split = current_workspace(), find_evaluated_split()
+    score_contents = [
+        score_files.find_scores(workspace, digest=evaluation.digest)
+        for evaluation in evaluated_split.evaluations
+    ]
+    first_content = score_contents[0]
+    if first_content is None:
         raise SystemExit("the first model has no scores")
-    for number in range(len(sources), count):
+    for number in range(len(score_contents), count):
         path = workspace.home / "one.jsonl"
         path.write_text('{"question_id": "Q0", "raw": "A"}\n', encoding="utf-8")
         import_file(number, path)
     rng = np.random.default_rng(1)
-    for item in find_evaluated_split().waiting:
-        original = decode_scores(first)
+    for evaluation in find_evaluated_split().waiting:
+        original = decode_scores(first_content)
         order = np.where(rng.random(len(original.state)) < 0.5, rng.permutation(len(original.state)), -1)
         order = np.where(order < 0, np.arange(len(order)), order)
         mixed = replace(original, correct=original.correct[order], answer=original.answer[order])
-        score_files.save_scores(workspace, digest=item.digest, content=encode_scores(mixed))
+        score_files.save_scores(workspace, digest=evaluation.digest, content=encode_scores(mixed))
 
 
 def measure_page() -> None:
     by = command_line_person()
 
-    def look() -> None:
+    def view_page() -> None:
         with read_only_session() as db:
-            [scores] = evaluations.list_evaluated_splits(db, by=by)
-        scored = evaluations.load_split_scores(by=by, evaluated_split=scores)
+            [evaluated_split] = evaluations.list_evaluated_splits(db, by=by)
+        scored = evaluations.load_split_scores(by=by, evaluated_split=evaluated_split)
         all_rows = find_rows(scored.questions, {})
         summarise_models(scored.questions, scored.models, all_rows)
         compute_task_accuracies(scored.questions, scored.models, all_rows)
 
-    measure("first look, all measures of all models", look)
-    measure("second look", look)
+    measure("first look, all measures of all models", view_page)
+    measure("second look", view_page)
     scored = evaluations.load_split_scores(by=by, evaluated_split=find_evaluated_split())
     table, models = scored.questions, scored.models
     print(f"{len(models)} models, {len(table.numbers):,} questions")
     for name in DIMENSIONS:
-        chosen = {name: table.dimensions[name].values[:1]}
+        chosen_values = {name: table.dimensions[name].values[:1]}
 
-        def slice_scores(chosen: dict[str, tuple[str, ...]] = chosen) -> None:
-            rows = find_rows(table, chosen)
+        def slice_scores(chosen_values: dict[str, tuple[str, ...]] = chosen_values) -> None:
+            rows = find_rows(table, chosen_values)
             summarise_models(table, models, rows)
             compute_task_accuracies(table, models, rows)
 
-        measure(f"slice {chosen}", slice_scores)
+        measure(f"slice {chosen_values}", slice_scores)
     rows = find_rows(table, {})
     for name in ("task", "category"):
 

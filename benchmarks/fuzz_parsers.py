@@ -1,9 +1,10 @@
-"""Searches with atheris for bytes that cause a parser of ours to do anything but return a result or refuse.
+"""Searches with atheris for bytes for which a parser neither returns a result nor refuses.
 
     pip install atheris          # not among the pinned tools: it has wheels for Linux and some Pythons only
     python -m benchmarks.fuzz_parsers image|questions [-max_total_time=60] …
 
-Arguments after the first are passed to libFuzzer. It ends at the first fault and writes the bytes to a file.
+Arguments after the first are passed to libFuzzer. libFuzzer ends at the first fault and writes the bytes to a
+file.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from domain.errors import DomainError
 
-# Imported only under atheris: modules that were imported before are not instrumented.
+# Imported only under atheris, because atheris does not instrument modules that were imported before.
 _INSTRUMENTED = {
     "image": ("imaging", ("imaging.deidentify", "imaging.reader")),
     "questions": ("intake", ("intake.parsing", "intake.recognition")),
@@ -29,7 +30,7 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     try:
-        import atheris  # noqa: PLC0415 - optional, and not there for every Python
+        import atheris  # noqa: PLC0415 - optional, and not available for every Python
     except ImportError:
         print("atheris is not installed: pip install atheris", file=sys.stderr)
         return 2
@@ -43,7 +44,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _fuzz_image(content: bytes) -> None:
-    from imaging.deidentify import deidentify  # noqa: PLC0415 - after it is watched
+    from imaging.deidentify import deidentify  # noqa: PLC0415 - after atheris instrumented it
     from imaging.pseudonyms import PseudonymKey  # noqa: PLC0415 - the same
 
     with suppress(DomainError):
@@ -51,7 +52,7 @@ def _fuzz_image(content: bytes) -> None:
 
 
 def _fuzz_questions(content: bytes) -> None:
-    from intake.parsing import parse_batches  # noqa: PLC0415 - after it is watched
+    from intake.parsing import parse_batches  # noqa: PLC0415 - after atheris instrumented it
     from intake.recognition import recognise_file  # noqa: PLC0415 - the same
 
     with tempfile.NamedTemporaryFile(suffix=".json") as file:

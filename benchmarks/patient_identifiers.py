@@ -1,7 +1,7 @@
-"""Recall of the check for patient data on identifiers planted in questions, by kind.
+"""Measures how many identifiers planted in questions the check for patient data detects, by kind.
 
 The identifiers are made from lists and a seed, not from the patterns, and include forms that the patterns do
-not know: names without a title, dates in words. Run: python -m benchmarks.patient_identifiers
+not cover: names without a title, dates in words. Run: python -m benchmarks.patient_identifiers
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SENTENCES = (
     "Which finding is new since {}?", "The radiograph of {} shows an opacity.", "What was reported to {}?",
     "Compared with {}, is the effusion larger?", "According to {}, where is the nodule?",
 )  # fmt: skip
-#: (kind of identifier, form): returns one.
+#: By kind of identifier and form: a function that makes one identifier.
 _FORMS: Mapping[tuple[str, str], Callable[[random.Random], str]] = {
     ("name", "title"): lambda rng: f"{rng.choice(('Dr.', 'Mrs', 'Mr.'))} {rng.choice(_LAST)}",
     ("name", "first and last"): lambda rng: f"{rng.choice(_FIRST)} {rng.choice(_LAST)}",

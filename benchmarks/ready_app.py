@@ -1,7 +1,7 @@
-"""A process with the app's modules imported, which forks itself for each start of the app.
+"""A process that has imported the app's modules and forks itself for each start of the app.
 
-It reads one start per line from standard input, as JSON (see app_source.py, its only caller), and answers
-with the process id. The fork runs `streamlit run app.py` as usual.
+It reads one start request per line from standard input, as JSON (see app_source.py, its only caller), and
+answers with the process id. The fork runs `streamlit run app.py` as usual.
 """
 
 from __future__ import annotations

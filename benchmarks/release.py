@@ -3,9 +3,9 @@
 The plain method is what a user of the tables would write without the release. It loads the rows of all judged
 questions with SQLModel (question, exam, radiographs with the sizes of their images, position in the batch,
 verdicts) in blocks of a thousand questions with one query per table. It writes one line of JSON per question,
-and each row by ``model_dump_json``. Python's garbage collector is on, as by default; the release turns it off
-(intake/garbage_collector.py), which contributes to the ratio. The plain method resolves no verdicts, applies
-no corrections, computes no hashes, and does not sync to the disk.
+and converts each row with ``model_dump_json``. Python's garbage collector is on, as by default; the release
+turns it off (intake/garbage_collector.py), which contributes to the ratio. The plain method resolves no
+verdicts, applies no corrections, computes no hashes, and does not sync to the disk.
 
 Target: the release in the native format (gold.jsonl, gold.csv, corrections.jsonl, left_out.jsonl,
 images.jsonl, data card, Croissant, manifest, all hashed and synced) is at least twice as fast. The time with
@@ -42,7 +42,7 @@ from tests.storage.worlds import NOW, World, make_world
 
 QUESTIONS, REPEATS, TARGET_RATIO = 100_000, 3, 2.0
 Row = TypeVar("Row", bound=SQLModel)
-_QUESTIONS_PER_QUERY = 1_000  # questions in memory at a time, in the plain way
+_QUESTIONS_PER_QUERY = 1_000  # questions in memory at a time, in the plain method
 
 
 def main() -> None:
@@ -57,7 +57,7 @@ def main() -> None:
         world = _add_verdicts(engine, args.questions)
         print(f"{args.questions:,} judged questions, a tenth corrected; medians of {REPEATS}, alternately")
         methods: dict[str, Callable[[Path], None]] = {
-            "dumping SQLModel rows": partial(_dump, engine),
+            "dumping SQLModel rows": partial(_dump_rows, engine),
             "release, native": partial(_write_release, world, folder, formats=()),
         }
         if not args.native_only:
@@ -88,20 +88,20 @@ def main() -> None:
 
 
 def _add_verdicts(engine: Engine, questions: int) -> World:
-    """Add verdicts that vary like those of people: ratings of 3 to 5, comments on a fifth, varying times."""
+    """Add verdicts that vary like real verdicts: ratings of 3 to 5, comments on a fifth, varying times."""
     world = make_world(engine, questions=questions, per_exam=5)
     rng = random.Random(7)
 
     def verdict_values(number: int) -> dict[str, object]:
-        revised = number % 10 == 0
+        is_revised = number % 10 == 0
         return {
             "batch_id": world.batch.id, "person_id": world.people["ruth"].id, "revision": 1,
-            "question_id": number, "decision": "revise" if revised else "accept",
+            "question_id": number, "decision": "revise" if is_revised else "accept",
             "clinical_quality": rng.randint(3, 5), "explanation_clarity": rng.randint(3, 5),
             "factual_correctness": rng.randint(3, 5), "image_alignment": rng.randint(3, 5),
             "domain_specific": True, "cognitive_depth": rng.random() < 0.5, "difficulty": "medium",
-            "errors": '["wrong key"]' if revised else "[]",
-            "correction": '{"answer":[0]}' if revised else "{}",
+            "errors": '["wrong key"]' if is_revised else "[]",
+            "correction": '{"answer":[0]}' if is_revised else "{}",
             "comment": f"Seen on the lateral view too, case {number}." if number % 5 == 0 else "",
             "seconds": rng.uniform(20, 90), "seconds_looking": rng.uniform(10, 20),
             "seconds_away": 0.0, "given_at": NOW,
@@ -120,7 +120,7 @@ def _write_release(world: World, folder: Path, out: Path, formats: Sequence[Form
         )  # fmt: skip
 
 
-def _dump(engine: Engine, folder: Path) -> None:
+def _dump_rows(engine: Engine, folder: Path) -> None:
     folder.mkdir()
     with read_only_session(engine) as db, (folder / "questions.jsonl").open("w", encoding="utf-8") as file:
         last_id = 0
@@ -131,28 +131,32 @@ def _dump(engine: Engine, folder: Path) -> None:
             .limit(_QUESTIONS_PER_QUERY)
         ).all():
             last_id = questions[-1].id or 0
-            _write(db, questions, file.write)
+            _write_questions(db, questions, file.write)
             db.expunge_all()
 
 
-def _write(db: Session, questions: Sequence[QuestionRow], write: Callable[[str], object]) -> None:
-    numbers = [question.id for question in questions]
+def _write_questions(db: Session, questions: Sequence[QuestionRow], write: Callable[[str], object]) -> None:
+    question_ids = [question.id for question in questions]
     exam_ids = {question.exam_id for question in questions}
     exams = {exam.id: exam for exam in db.exec(select(ExamRow).where(ExamRow.id.in_(exam_ids)))}
     radiographs = _group_by(
         db.exec(select(RadiographRow).where(RadiographRow.exam_id.in_(exam_ids))).all(), "exam_id"
     )
-    files = {radiograph.image_sha256 for of_exam in radiographs.values() for radiograph in of_exam}
+    files = {
+        radiograph.image_sha256
+        for exam_radiographs in radiographs.values()
+        for radiograph in exam_radiographs
+    }
     images = {
         image_row.sha256: image_row
         for image_row in db.exec(select(ImageRow).where(ImageRow.sha256.in_(files)))
     }
     batch_rows = _group_by(
-        db.exec(select(BatchQuestionRow).where(BatchQuestionRow.question_id.in_(numbers))).all(),
+        db.exec(select(BatchQuestionRow).where(BatchQuestionRow.question_id.in_(question_ids))).all(),
         "question_id",
     )
     verdicts = _group_by(
-        db.exec(select(VerdictRow).where(VerdictRow.question_id.in_(numbers))).all(), "question_id"
+        db.exec(select(VerdictRow).where(VerdictRow.question_id.in_(question_ids))).all(), "question_id"
     )
     for question in questions:
         exam_radiographs = radiographs[question.exam_id]
@@ -161,7 +165,11 @@ def _write(db: Session, questions: Sequence[QuestionRow], write: Callable[[str],
             exams[question.exam_id].model_dump_json(),
             _rows_to_json(exam_radiographs),
             _rows_to_json(
-                [images[image.image_sha256] for image in exam_radiographs if image.image_sha256 in images]
+                [
+                    images[radiograph.image_sha256]
+                    for radiograph in exam_radiographs
+                    if radiograph.image_sha256 in images
+                ]
             ),
             _rows_to_json(batch_rows[question.id]),
             _rows_to_json(verdicts[question.id]),

@@ -1,11 +1,11 @@
 """Compares rendering DICOM (2500 x 3000 pixels, 12 bits) as full and quarter PNG with pydicom and Pillow.
 
-Target: at least 8 times as fast for uncompressed, JPEG lossless, JPEG-LS and RLE, twice for JPEG 2000. Both
-sides run alternately in this process, from the file's bytes to the bytes of two PNG files, and their pixels
-are compared. The plain side uses the libraries' own functions with their defaults: ``pixel_array``,
-``apply_voi_lut``, Pillow's ``reduce`` and ``save``. Then the encoding of stored values for the browser is
-measured; decoding and encoding may take at most 1.5 times the decoding + 25 ms. Run ``python -m
-benchmarks.render [REPEATS] [ROWS COLUMNS]``.
+Target: at least 8 times as fast for uncompressed, JPEG lossless, JPEG-LS and RLE, and twice as fast for JPEG
+2000. Both sides run alternately in this process, from the file's bytes to the bytes of two PNG files, and
+their pixels are compared. The plain side uses the libraries' own functions with their defaults:
+``pixel_array``, ``apply_voi_lut``, Pillow's ``reduce`` and ``save``. Then the encoding of stored values for
+the browser is measured; decoding and encoding may take at most 1.5 times the decoding + 25 ms. Run ``python
+-m benchmarks.render [REPEATS] [ROWS COLUMNS]``.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def compare_to_plain(files: dict[UID, bytes], repeats: int) -> int:
         print(f"\nfull + quarter PNG of {bits} bits      pydicom + Pillow      ours     ratio   target   MB")
         for syntax, content in files.items():
             if bits == 16 and syntax != ExplicitVRLittleEndian:
-                continue  # decoding is the same; one run suffices to measure the writing
+                continue  # decoding is the same as for 8 bits; one syntax suffices to measure the writing
             plain_run, our_run = run_alternately(
                 partial(render_plain, content, bits=bits),
                 partial(render_ours, content, bits=bits),
@@ -127,7 +127,7 @@ def render_plain(content: bytes, *, bits: int) -> RenderedPngs:
     levels = np.rint(values * (((1 << bits) - 1) / 4095)).astype(f"u{bits // 8}")
     if bits == 8:
         quarter = Image.fromarray(levels).reduce(4)
-    else:  # Pillow cannot reduce 16-bit images, but 32-bit ones
+    else:  # Pillow can reduce 32-bit images, but not 16-bit ones
         quarter = Image.fromarray(np.asarray(Image.fromarray(levels.astype(np.int32)).reduce(4), np.uint16))
     files = []
     for image in (Image.fromarray(levels), quarter):
@@ -138,7 +138,7 @@ def render_plain(content: bytes, *, bits: int) -> RenderedPngs:
 
 
 class TimedRun(Generic[T]):
-    """The last result of one side, and the durations of its runs."""
+    """The last result of a function, and the durations of its runs."""
 
     result: T  # of the last run
 

@@ -1,7 +1,7 @@
 """Compares a draw of 160,000 of 1.6 million questions, evenly over three tiers, with pandas.
 
 Target: at most 0.25 of pandas' time. Both sides start from columns in memory; pandas has the tier as a
-categorical column, which is its fastest type. The faster methods of pandas draw by position, so their draw
+categorical column, which is its fastest type. The faster methods of pandas draw by position, so the result
 depends on the order of rows. The pandas method that is equivalent to ours, sorting by a hash, is measured
 too. Then the whole draw from a SQLite database is measured. Run ``python -m benchmarks.sampling
 [QUESTIONS]``.
@@ -124,9 +124,9 @@ def _measure_database(folder: Path, hashes: np.ndarray, tiers: np.ndarray) -> No
     engine.dispose()
 
 
-def _measure_risk_draw(engine: Engine, count: int) -> None:
+def _measure_risk_draw(engine: Engine, question_count: int) -> None:
     """Draw a tenth by risk, from checks and two models."""
-    _fill_risk_sources(engine, count)
+    _fill_risk_sources(engine, question_count)
     plan = SamplingPlan(seed=8, risk=RiskDesign())
 
     def run_draw() -> None:

@@ -49,21 +49,23 @@ def main() -> int:
     args = parser.parse_args()
     results, rng, started = Results(), random.Random(args.seed), time.perf_counter()
     print(f"{args.races} races, seed {args.seed}, load {os.getloadavg()[0]:.1f}", flush=True)
-    coordinators = round(args.races * _COORDINATOR_SHARE)
+    coordinator_races = round(args.races * _COORDINATOR_SHARE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
         )
-        shared_arguments = {"chance": rng, "results": results, "port": args.port}
-        _run_races(browser, Reviewer, "reviewer-001", races=args.races - coordinators, **shared_arguments)
-        _run_races(browser, Coordinator, COORDINATOR, races=coordinators, **shared_arguments)
+        shared_arguments = {"rng": rng, "results": results, "port": args.port}
+        _run_races(
+            browser, Reviewer, "reviewer-001", races=args.races - coordinator_races, **shared_arguments
+        )
+        _run_races(browser, Coordinator, COORDINATOR, races=coordinator_races, **shared_arguments)
         browser.close()
     return _print_results(results, time.perf_counter() - started)
 
 
 def _run_races(
     browser: Browser,
-    kind: type[Reviewer] | type[Coordinator],
+    pages_type: type[Reviewer] | type[Coordinator],
     person_name: str,
     *,
     races: int,
@@ -78,12 +80,12 @@ def _run_races(
         with run_app(workspace, first_port=port) as [address]:
             window = browser.new_context(viewport={"width": 1440, "height": 900}, base_url=address)
             _sign_in(window.new_page(), person_name)
-            person_pages = kind(window, workspace)
+            person_pages = pages_type(window, workspace)
             for number in range(1, races + 1):
                 _run_race(number, person_pages, rng, results)
                 if number % 50 == 0:
                     print(
-                        f"  {kind.__name__}: {number} races, {time.perf_counter() - started:.0f} s",
+                        f"  {pages_type.__name__}: {number} races, {time.perf_counter() - started:.0f} s",
                         flush=True,
                     )
             window.close()
@@ -118,7 +120,7 @@ def _run_race(number: int, pages: Reviewer | Coordinator, rng: random.Random, re
     ):
         time.sleep(0.05)
     if row_count == 1:
-        time.sleep(0.1)  # a second one would follow directly
+        time.sleep(0.1)  # a duplicate row would follow directly
         row_count = action.count_rows()
     outcome = (
         "once"
@@ -133,21 +135,21 @@ def _run_race(number: int, pages: Reviewer | Coordinator, rng: random.Random, re
     pages.reset_window()
 
 
-def _click_again(_page: Page, action: object, _kind: object) -> None:
+def _click_again(_page: Page, action: object, _pages: object) -> None:
     action.click()  # type: ignore[attr-defined]  # any action of the two pages
 
 
-def _hold_key(page: Page, action: object, _kind: object) -> None:
+def _hold_key(page: Page, action: object, _pages: object) -> None:
     for _ in range(5):
-        page.keyboard.press(action.key)  # type: ignore[attr-defined]  # the same
+        page.keyboard.press(action.key)  # type: ignore[attr-defined]  # as above
 
 
-def _use_other_widget(page: Page, _action: object, kind: Reviewer | Coordinator) -> None:
-    kind.click_other_widget(page)
+def _use_other_widget(page: Page, _action: object, pages: Reviewer | Coordinator) -> None:
+    pages.click_other_widget(page)
 
 
-def _repeat_in_second_tab(_page: Page, action: object, kind: Reviewer | Coordinator) -> None:
-    kind.repeat_in_second_tab(action)  # type: ignore[arg-type]  # each kind takes its own
+def _repeat_in_second_tab(_page: Page, action: object, pages: Reviewer | Coordinator) -> None:
+    pages.repeat_in_second_tab(action)  # type: ignore[arg-type]  # each class takes its own actions
 
 
 #: The second action of a race.
@@ -155,11 +157,11 @@ SECOND_ACTIONS: dict[str, Callable[[Page, object, Reviewer | Coordinator], objec
     "the same again": _click_again,
     "the key held down": _hold_key,
     "another widget": _use_other_widget,
-    "F5": lambda page, _action, _kind: page.reload(wait_until="commit"),
+    "F5": lambda page, _action, _pages: page.reload(wait_until="commit"),
     "a second tab": _repeat_in_second_tab,
     # The call must be answered before its page is left; otherwise it never returns.
-    "back": lambda page, _action, _kind: page.evaluate("setTimeout(() => history.back(), 0)"),
-    "the tab closed": lambda page, _action, kind: kind.close_tab(page),
+    "back": lambda page, _action, _pages: page.evaluate("setTimeout(() => history.back(), 0)"),
+    "the tab closed": lambda page, _action, pages: pages.close_tab(page),
 }
 
 

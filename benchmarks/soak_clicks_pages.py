@@ -123,7 +123,7 @@ class Reviewer(_Pages):
     def click_other_widget(self, page: Page) -> None:
         page.get_by_role("button", name="next question (J)").click(no_wait_after=True, timeout=5_000)
 
-    def repeat_in_second_tab(self, action: ClickAction) -> None:  # noqa: ARG002 - it is judged by its key there
+    def repeat_in_second_tab(self, action: ClickAction) -> None:  # noqa: ARG002 - the second tab uses the key A
         page = self.open_page()
         self._open(page)
         page.keyboard.press("a")
@@ -144,7 +144,7 @@ class Coordinator(_Pages):
         self.race_numbers = count(1)
         self.race_name = ""
         with unit_of_work(workspace.engine) as db:
-            _judge_one(db)
+            _save_one_verdict(db)
 
     def prepare_race(self, rng: random.Random) -> tuple[Page, ClickAction]:
         """Prepare one of the four actions for the click. The browser's Back leads to Home."""
@@ -170,25 +170,25 @@ class Coordinator(_Pages):
     def repeat_in_second_tab(self, action: ClickAction) -> None:
         page = self.open_page()
         button, _ = self.prepare_action(page)
-        if action.name != "close":  # the second tab offers the opposite there, which is another action
+        if action.name != "close":  # the second tab offers to reopen instead, which is another action
             button.click(no_wait_after=True, timeout=10_000)
         page.wait_for_timeout(500)
 
     def _draw(self, page: Page) -> tuple[Locator, set[str]]:
         page.goto("/sampling")
-        self._fill(page, "Batch name")
+        self._fill_race_name(page, "Batch name")
         return page.get_by_role("button", name=re.compile("^Draw [0-9]")), {"draw batch"}
 
     def _assign(self, page: Page) -> tuple[Locator, set[str]]:
         page.goto("/assign")
         people = page.get_by_role("combobox", name=re.compile("Reviewers"))
-        # An open list closes when the page scrolls, and Playwright scrolls at the moment of its click,
-        # which no person does: with many batches above it the list closed again at once.
+        # An open list closes when the page scrolls. Playwright scrolls at the moment of its click, which no
+        # person does; with many batches above the list, the list would close again at once.
         people.scroll_into_view_if_needed(timeout=60_000)
         page.wait_for_timeout(300)
         people.click()
         page.get_by_role("option").first.click()
-        page.keyboard.press("Escape")  # behind an open list no other element can be found by its role
+        page.keyboard.press("Escape")  # while a list is open, other elements cannot be found by their roles
         return page.get_by_role("button", name="Assign", exact=True), {"assign questions"}
 
     def _close(self, page: Page) -> tuple[Locator, set[str]]:
@@ -197,14 +197,14 @@ class Coordinator(_Pages):
 
     def _release(self, page: Page) -> tuple[Locator, set[str]]:
         page.goto("/releases")
-        self._fill(page, "Release name")
+        self._fill_race_name(page, "Release name")
         return page.get_by_role("button", name="Create release"), {"make release"}
 
-    def _fill(self, page: Page, label: str) -> None:
+    def _fill_race_name(self, page: Page, label: str) -> None:
         field = page.get_by_label(label)
         field.fill(self.race_name, timeout=60_000)
         field.press("Tab")
-        page.wait_for_timeout(500)  # the page is redrawn with it
+        page.wait_for_timeout(500)  # the page is redrawn with the name
 
     def _draw_only_open_batch(self, db: Session) -> None:
         """Draw an unassigned batch for this race and close all others, so that the page selects it."""
@@ -223,8 +223,8 @@ class Coordinator(_Pages):
             return int(db.execute(query.where(row.person_name == COORDINATOR)).scalar_one())
 
 
-def _judge_one(db: Session) -> None:
-    """Save one verdict: a release needs content."""
+def _save_one_verdict(db: Session) -> None:
+    """Save one verdict, because a release needs content."""
     person = load_person_by_name(db, name="reviewer-001")
     ratings = Ratings(clinical_quality=4, explanation_clarity=4, factual_correctness=4, image_alignment=4)
     verdict = Verdict(

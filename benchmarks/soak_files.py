@@ -174,9 +174,9 @@ def soak_questions(count: int, *, home: Path, first_number: int = 0) -> SoakResu
 def soak_question_bombs(home: Path) -> SoakResults:
     """Parse each known question bomb in a separate process, as in the app, and also in the preview."""
     results, importer = SoakResults(), SoakImporter(home)
-    for name, (content, is_refused) in make_question_bombs().items():
+    for name, (content, must_be_refused) in make_question_bombs().items():
         was_imported = importer.import_file(content, name, results, parse_in_child_process=True)
-        if was_imported is is_refused:
+        if was_imported is must_be_refused:
             results.record_fault(f"{name}: {'was imported' if was_imported else 'was refused'}")
         importer.preview_file(name, results)
     return results

@@ -63,9 +63,9 @@ class SoakImporter:
                     images=self.images if len(content) < 5_000 and parse_in_child_process else None, now=NOW,
                 )  # fmt: skip
                 was_imported = True
-                if _count(db, QuestionRow) != report.questions or report.refused:
+                if _count_rows(db, QuestionRow) != report.questions or report.refused:
                     results.record_fault(
-                        f"{name}: {report.questions} reported, {_count(db, QuestionRow)} in the database"
+                        f"{name}: {report.questions} reported, {_count_rows(db, QuestionRow)} in the database"
                     )
                 raise RollBack
         except RollBack:
@@ -79,7 +79,9 @@ class SoakImporter:
         results.record_duration(name, seconds)
         results.record_outcome(outcome, wait_seconds=seconds)
         with Session(self.engine) as db:
-            leftovers = {table.__tablename__: _count(db, table) for table in _TABLES if _count(db, table)}
+            leftovers = {
+                table.__tablename__: _count_rows(db, table) for table in _TABLES if _count_rows(db, table)
+            }
         if leftovers:
             results.record_fault(f"{name}: left behind {leftovers}")
         return was_imported
@@ -94,13 +96,13 @@ class SoakImporter:
             results.record_fault(f"{name}, preview: {type(error).__name__}: {str(error)[:200]}")
 
 
-def _count(db: Session, table: type[Any]) -> int:
+def _count_rows(db: Session, table: type[Any]) -> int:
     return int(db.execute(select(func.count()).select_from(table)).scalar_one())
 
 
 @contextmanager
-def _parse_in_this_process(enabled: bool) -> Iterator[None]:
-    if not enabled:
+def _parse_in_this_process(is_enabled: bool) -> Iterator[None]:
+    if not is_enabled:
         yield
         return
     with mock.patch.object(intake, "parse_batches_in_process", parse_batches):
@@ -108,13 +110,13 @@ def _parse_in_this_process(enabled: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _time_limit(enabled: bool) -> Iterator[None]:
+def _time_limit(is_enabled: bool) -> Iterator[None]:
     """Limit code in this process to ten seconds."""
 
     def raise_timeout(_signal: int, _frame: object) -> NoReturn:
         raise TimeoutError(f"more than {MAX_SECONDS} s")
 
-    if not enabled:
+    if not is_enabled:
         yield
         return
     previous_handler = signal.signal(signal.SIGALRM, raise_timeout)

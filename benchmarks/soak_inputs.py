@@ -103,11 +103,11 @@ def make_question_file(number: int, random_json: str) -> bytes:
     return mutate(content, rng) if rng.random() < 0.4 and len(content) > 30 else content
 
 
-def _change_record(changed_record: dict[str, Any], rng: random.Random, random_json: str) -> dict[str, Any]:
-    if "id" in changed_record:
-        changed_record["id"] = f"q-{rng.randrange(100)}"
+def _change_record(record: dict[str, Any], rng: random.Random, random_json: str) -> dict[str, Any]:
+    if "id" in record:
+        record["id"] = f"q-{rng.randrange(100)}"
     for _ in range(rng.choice([0, 0, 1, 1, 2, 4])):
-        container: Any = changed_record
+        container: Any = record
         key: Any = rng.choice(list(container))
         while isinstance(container[key], dict | list) and container[key] and rng.random() < 0.7:
             container = container[key]
@@ -125,9 +125,9 @@ def _change_record(changed_record: dict[str, Any], rng: random.Random, random_js
             container[key] = rng.choice([None, -1, 10**30, float("nan"), float("inf"), True, [], {}, [[]]])
         else:
             container[key] = [container[key]] * rng.randrange(4)
-        if not changed_record:
+        if not record:
             break
-    return changed_record
+    return record
 
 
 def make_image_bombs() -> dict[str, tuple[Callable[[], bytes], bool]]:
@@ -171,7 +171,7 @@ def make_question_bombs() -> dict[str, tuple[bytes, bool]]:
 
 
 def _make_empty_png(columns: int, rows: int) -> bytes:
-    """Make a black PNG whose header states the full size, but which only has the rows that fit into 1 MB."""
+    """Make a black PNG whose header states the full size, but which has only the rows that fit into 1 MB."""
 
     def encode_chunk(kind: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))

@@ -7,8 +7,8 @@ verdicts must have their audit entry, the audit trail must verify, and the datab
 pass.
 
 ``python -m benchmarks.soak_kill [--kills 200] [--postgres-kills 50] [--minutes N] [--reviewers 4]`` kills the
-app on SQLite, then PostgreSQL under a running app; 0 leaves one of them out. It prints the results and exits
-with 1 if a target is missed. ``--minutes`` ends each of the two after that time.
+app on SQLite, then PostgreSQL under a running app. A count of 0 leaves that part out. It prints the results
+and exits with 1 if a target is missed. ``--minutes`` ends each part after that time.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def kill_repeatedly(
     app, start = KillableApp(workspace, port), time.perf_counter()
     try:
         app.start()
-        people = [Reviewer(name, workspace, app.address, posted, stop_event) for name in names]
-        for reviewer in people:
+        reviewer_threads = [Reviewer(name, workspace, app.address, posted, stop_event) for name in names]
+        for reviewer in reviewer_threads:
             reviewer.start()
         kill_count = 0
         while kill_count < kills and (seconds is None or time.perf_counter() - start < seconds):
@@ -84,7 +84,7 @@ def kill_repeatedly(
                 print(f"  {kill_count} of {kills} kills, {acknowledged}", file=sys.stderr, flush=True)
         _wait_for_verdict(posted, stop_event)  # work continues after the last kill
         stop_event.set()
-        for reviewer in people:
+        for reviewer in reviewer_threads:
             reviewer.join(TIMEOUT_SECONDS + 10)
     finally:
         app.close()
@@ -105,33 +105,35 @@ def _check_database(
 ) -> KillOutcome:
     workspace.engine.dispose()
     with read_only_session(workspace.engine) as db:
-        saved = {
+        comments = {
             (row.person_id, row.question_id): row.comment for row in db.execute(select(VerdictRow)).scalars()
         }
         audit_check = verify_audit(db, by=command_line_person())
-    faults = [f"lost: {key}" for key, comment in posted.acknowledged.items() if saved.get(key) != comment]
+    faults = [f"lost: {key}" for key, comment in posted.acknowledged.items() if comments.get(key) != comment]
     faults += [f"refused: {refusal}" for refusal in posted.refused]
     if audit_check.fault:
         faults.append(f"audit trail, entry {audit_check.number}: {audit_check.fault}")
-    faults += _integrity_failures(workspace)
+    faults += _list_integrity_failures(workspace)
     return KillOutcome(
-        kills=kills, acknowledged=len(posted.acknowledged), saved=len(saved), unanswered=posted.unanswered,
+        kills=kills, acknowledged=len(posted.acknowledged), saved=len(comments), unanswered=posted.unanswered,
         audit_entries=audit_check.entries, seconds=seconds, faults=tuple(faults),
     )  # fmt: skip
 
 
-def _integrity_failures(workspace: SoakWorkspace) -> list[str]:
+def _list_integrity_failures(workspace: SoakWorkspace) -> list[str]:
     """List the failures of the database's integrity check.
 
     On SQLite, pages and references are checked. PostgreSQL verifies the checksum of each page that it reads,
     and rebuilding a unique index detects duplicates. The extension amcheck would check more, but is not part
     of the wheel's server.
     """
-    sqlite = workspace.engine.dialect.name == "sqlite"
+    is_sqlite = workspace.engine.dialect.name == "sqlite"
     # REINDEX SCHEMA cannot run in a transaction.
-    engine = workspace.engine if sqlite else workspace.engine.execution_options(isolation_level="AUTOCOMMIT")
+    engine = (
+        workspace.engine if is_sqlite else workspace.engine.execution_options(isolation_level="AUTOCOMMIT")
+    )
     with engine.connect() as connection:
-        if sqlite:
+        if is_sqlite:
             check_results = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check")]
             broken_references = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
             return [check_result for check_result in check_results if check_result != "ok"] + [

@@ -22,7 +22,7 @@ TIMEOUT_SECONDS = 10.0  # seconds after which a post counts as unanswered, as in
 
 @dataclass(slots=True, kw_only=True)
 class PostedVerdicts:
-    """The acknowledged verdicts: the comment of each by (person, question), and the refused ones."""
+    """The comments of the acknowledged verdicts by (person, question), and the refusals."""
 
     acknowledged: dict[tuple[int, int], str] = field(default_factory=dict)
     unanswered: int = 0
@@ -45,8 +45,10 @@ class Reviewer(threading.Thread):
         self._posted, self._stop_event = posted, stop_event
         self._client = httpx.Client(base_url=address, timeout=TIMEOUT_SECONDS)
         with read_only_session(workspace.engine) as db:
-            self._person = load_person_by_name(db, name=name).id
-            own_questions = select(AssignmentRow.question_id).where(AssignmentRow.person_id == self._person)
+            self._person_id = load_person_by_name(db, name=name).id
+            own_questions = select(AssignmentRow.question_id).where(
+                AssignmentRow.person_id == self._person_id
+            )
             self.questions = list(db.execute(own_questions.order_by(AssignmentRow.position)).scalars())
         sign_in_page = self._client.get("/sign-in", timeout=30)
         token = sign_in_page.text.split('name="form_token" value="')[1].split('"')[0]
@@ -57,7 +59,7 @@ class Reviewer(threading.Thread):
     def run(self) -> None:
         """Judge until stopped or until all questions are judged."""
         for question in self.questions:
-            comment = f"{self._person} on {question}: {random.getrandbits(64):x}"
+            comment = f"{self._person_id} on {question}: {random.getrandbits(64):x}"
             while not self._stop_event.is_set() and not self.post_verdict(question, comment):
                 time.sleep(0.02)
             if self._stop_event.is_set():
@@ -65,19 +67,23 @@ class Reviewer(threading.Thread):
 
     def post_verdict(self, question: int, comment: str) -> bool:
         """Post one verdict; return whether it was acknowledged."""
-        headers = {"X-Overread": "1", "X-Overread-Person": str(self._person), "Sec-Fetch-Site": "same-origin"}
+        headers = {
+            "X-Overread": "1",
+            "X-Overread-Person": str(self._person_id),
+            "Sec-Fetch-Site": "same-origin",
+        }
         try:
-            answer = self._client.post(
+            response = self._client.post(
                 "/review/verdict", json=verdict_request(question, comment), headers=headers
             )
         except httpx.HTTPError:
             self._posted.unanswered += 1
             return False
-        if answer.status_code == 200:
-            self._posted.acknowledged[self._person, question] = comment
+        if response.status_code == 200:
+            self._posted.acknowledged[self._person_id, question] = comment
             return True
-        if answer.status_code < 500:
-            self._posted.refused.append(f"{answer.status_code} {answer.text[:200]}")
+        if response.status_code < 500:
+            self._posted.refused.append(f"{response.status_code} {response.text[:200]}")
             self._stop_event.set()
         return False
 

@@ -23,14 +23,14 @@ class KillableApp:
 
     def __init__(self, workspace: SoakWorkspace, port: int) -> None:
         """Start the process that imports the app; no app process runs yet."""
-        self._source, self._environment = AppForker(), workspace.environment
+        self._forker, self._environment = AppForker(), workspace.environment
         self._port, self._process, self._log = port, 0, workspace.home / "app.log"
         self.address = f"http://localhost:{port}"
 
     def start(self) -> None:
         """Fork the app when the killed process has released its port, and wait until the app responds."""
         self._wait_for_port()
-        self._process = self._source.start(port=self._port, environment=self._environment, log=self._log)
+        self._process = self._forker.start(port=self._port, environment=self._environment, log=self._log)
         for _ in range(600):
             with suppress(httpx.HTTPError):
                 if httpx.get(f"{self.address}/health", timeout=2).status_code < 600:
@@ -47,14 +47,14 @@ class KillableApp:
 
     def kill(self) -> None:
         """Send SIGKILL to the app. Its child processes, which read images, end with it."""
-        for process_id in [*_child_processes(self._process), self._process]:
+        for process_id in [*_list_child_processes(self._process), self._process]:
             with suppress(ProcessLookupError):
                 os.kill(process_id, signal.SIGKILL)
 
     def close(self) -> None:
         """End all processes."""
         self.kill()
-        self._source.close()
+        self._forker.close()
 
 
 class KillablePostgres:
@@ -72,7 +72,7 @@ class KillablePostgres:
         postmaster = self._server.get_pid()
         if postmaster is None:
             raise RuntimeError("PostgreSQL does not run")
-        for process_id in [postmaster, *_child_processes(postmaster)]:
+        for process_id in [postmaster, *_list_child_processes(postmaster)]:
             with suppress(ProcessLookupError):
                 os.kill(process_id, signal.SIGKILL)
         with suppress(psutil.Error):
@@ -95,7 +95,7 @@ class KillablePostgres:
         self._server.cleanup()
 
 
-def _child_processes(process: int) -> list[int]:
+def _list_child_processes(process_id: int) -> list[int]:
     with suppress(psutil.Error):
-        return [child.pid for child in psutil.Process(process).children(recursive=True)]
+        return [child.pid for child in psutil.Process(process_id).children(recursive=True)]
     return []

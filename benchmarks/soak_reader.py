@@ -28,7 +28,7 @@ from benchmarks.soak_world import PASSWORD
 
 TIMEOUT_SECONDS = 10.0  # seconds after which a request counts as unanswered, as in the form
 _FORM_TOKEN = re.compile(r'name="form_token" value="([^"]+)"')
-#: The name of the form's component in Streamlit; its trigger is a widget of this name.
+#: The id of the form's trigger, which is a widget; the placeholder is the id of the form's component.
 _TRIGGER_ID = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 _DUPLICATE_PROBABILITY = 0.05  # share of verdicts that are sent twice at once, as by a bad network
 
@@ -91,9 +91,9 @@ class SimulatedReader:
             "name": self.name,
             "password": PASSWORD,
         }
-        answer = await self._client.post("/sign-in", data=fields)
-        if answer.status_code != 303:
-            raise RuntimeError(f"{self.name} could not sign in: {answer.status_code}")
+        response = await self._client.post("/sign-in", data=fields)
+        if response.status_code != 303:
+            raise RuntimeError(f"{self.name} could not sign in: {response.status_code}")
         self.timings.sign_ins.append(time.perf_counter() - start)
 
     # ------------------------------------------------------------------------------------- the page's session
@@ -115,10 +115,10 @@ class SimulatedReader:
             "after": sheet["question"],
         }
         message = BackMsg()
-        run = message.rerun_script
-        run.query_string = f"batch={sheet['batch']}&question={sheet['question']}"
-        run.page_script_hash, run.fragment_id = self._page["script"], self._page["fragment"]
-        run.widget_states.widgets.add(
+        rerun = message.rerun_script
+        rerun.query_string = f"batch={sheet['batch']}&question={sheet['question']}"
+        rerun.page_script_hash, rerun.fragment_id = self._page["script"], self._page["fragment"]
+        rerun.widget_states.widgets.add(
             id=_TRIGGER_ID.format(self._page["component"]),
             json_trigger_value=json.dumps([{"event": "go", "value": value}]),
         )
@@ -129,7 +129,7 @@ class SimulatedReader:
         return sheet_data
 
     async def _receive_sheet(self, *, number: int) -> dict[str, Any]:
-        """Receive what the page's script draws in a run: the form's data, or None when all is judged."""
+        """Receive what the page's script shows in a run: the form's data, or {} when all is judged."""
         while True:
             received = await asyncio.wait_for(self._socket.recv(), timeout=120)
             message = ForwardMsg()
@@ -181,7 +181,7 @@ class SimulatedReader:
         body = {**question_reference, "revision": sheet["revision"], "decision": "accept", "opinion": opinion,
                 "drawings": None, "change_reason": "", "image_display": "drawn", **times}  # fmt: skip
         next_sheet = await self._save_verdict(sheet, body)
-        # The response has the next question, and the script is notified; if none is left, it is asked.
+        # If the response has the next question, the page's script is notified; otherwise it is asked for one.
         final_times = asyncio.create_task(
             self._post_optional("viewing-times", sheet, {**question_reference, **times})
         )
@@ -197,33 +197,33 @@ class SimulatedReader:
         """Return the next question from the response; None if none is left."""
         if self._rng.random() < _DUPLICATE_PROBABILITY:
             self.timings.duplicate_posts += 1
-            answer, second_answer = await asyncio.gather(
+            saved, second_saved = await asyncio.gather(
                 *(self._post_until_saved(sheet, body) for _ in range(2))
             )
-            if (answer["revision"], answer["at"]) != (second_answer["revision"], second_answer["at"]):
+            if (saved["revision"], saved["at"]) != (second_saved["revision"], second_saved["at"]):
                 self.timings.problems.append(
                     f"{self.name}: sent twice, and the two responses state different times"
                 )
         else:
-            answer = await self._post_until_saved(sheet, body)
+            saved = await self._post_until_saved(sheet, body)
         self.timings.acknowledged[(sheet["person"], sheet["question"])] = body["opinion"]["comment"]
-        return answer.get("next")
+        return saved.get("next")
 
     async def _post_until_saved(self, sheet: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
         """Resend until acknowledged: the form keeps unsaved input, and the person tries again."""
         for attempt in range(100):
             start = time.perf_counter()
             try:
-                answer = await self._post("verdict", sheet, body)
+                response = await self._post("verdict", sheet, body)
             except httpx.HTTPError as error:
                 self.timings.problems.append(f"{self.name}: {type(error).__name__}")
             else:
                 self.timings.saves.append(time.perf_counter() - start)
-                if answer.status_code == 200:
-                    saved: dict[str, Any] = answer.json()
+                if response.status_code == 200:
+                    saved: dict[str, Any] = response.json()
                     return saved
-                self.timings.problems.append(f"{self.name}: {answer.status_code} {answer.text[:200]}")
-                if answer.status_code < 500:
+                self.timings.problems.append(f"{self.name}: {response.status_code} {response.text[:200]}")
+                if response.status_code < 500:
                     raise RuntimeError(self.timings.problems[-1])
             self.timings.retries += 1
             await asyncio.sleep(1 + attempt / 10)
@@ -238,23 +238,25 @@ class SimulatedReader:
         revision: int,
     ) -> None:
         start = time.perf_counter()
-        answer = await self._post_optional(
+        response = await self._post_optional(
             "draft", sheet, {**question_reference, "part": "form", "revision": revision, "body": draft}
         )
-        if answer is not None and answer.status_code == 200:
+        if response is not None and response.status_code == 200:
             self.timings.drafts.append(time.perf_counter() - start)
 
     async def _post_optional(
         self, action: str, sheet: dict[str, Any], body: dict[str, Any]
     ) -> httpx.Response | None:
         try:
-            answer = await self._post(action, sheet, body)
+            response = await self._post(action, sheet, body)
         except httpx.HTTPError as error:
             self.timings.problems.append(f"{self.name}: {action}: {type(error).__name__}")
             return None
-        if answer.status_code != 200:
-            self.timings.problems.append(f"{self.name}: {action}: {answer.status_code} {answer.text[:200]}")
-        return answer
+        if response.status_code != 200:
+            self.timings.problems.append(
+                f"{self.name}: {action}: {response.status_code} {response.text[:200]}"
+            )
+        return response
 
     async def _post(self, action: str, sheet: dict[str, Any], body: dict[str, Any]) -> httpx.Response:
         headers = {

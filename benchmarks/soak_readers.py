@@ -186,20 +186,20 @@ def _check_database(
 
 def percentile(times: Sequence[float], percent: int) -> float:
     """Compute a percentile by nearest rank, in the unit of ``times``; NaN if there are no times."""
-    ordered = sorted(times)
-    return ordered[max(0, -(-percent * len(ordered) // 100) - 1)] if ordered else float("nan")
+    sorted_times = sorted(times)
+    return sorted_times[max(0, -(-percent * len(sorted_times) // 100) - 1)] if sorted_times else float("nan")
 
 
 def _print_outcome(outcome: ReaderOutcome, expected: int) -> None:
     timings = outcome.timings
     print(f"\n{'seconds':36} {'n':>7} {'median':>8} {'p95':>8} {'longest':>8}")
-    lines = (
+    rows = (
         ("save, until it is acknowledged", timings.saves, TARGET_SECONDS),
         ("Draft saved", timings.drafts, None),
         ("run of the page's script", timings.runs, None),
         ("sign-in, all at once", timings.sign_ins, None),
     )
-    for name, times, target in lines:
+    for name, times, target in rows:
         if times:
             p95 = percentile(times, 95)
             target_note = "" if target is None else f"   p95 <= {target} {'' if p95 <= target else 'MISSED'}"

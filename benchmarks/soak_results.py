@@ -1,4 +1,4 @@
-"""The results of processing hostile files: counts of outcomes, the slowest files, and the faults."""
+"""The results of processing hostile files: counts of outcomes, the longest times, and the faults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAX_SECONDS = 10
 
 
 class SoakResults:
-    """The outcomes of the files, the slowest of them, and the faults."""
+    """The outcomes of the files, the longest times in seconds, and the faults."""
 
     def __init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
@@ -35,8 +35,8 @@ class SoakResults:
 
     def print_summary(self, title: str, count: int) -> None:
         """Print the results of one part."""
-        kinds = ", ".join(f"{kind} {number:,}" for kind, number in self.outcomes.most_common())
+        outcome_counts = ", ".join(f"{outcome} {number:,}" for outcome, number in self.outcomes.most_common())
         print(
-            f"{title}: {count:,} files: {kinds}; slowest {self.slowest:.2f} s, "
+            f"{title}: {count:,} files: {outcome_counts}; slowest {self.slowest:.2f} s, "
             f"longest wait {self.longest_wait:.2f} s; faults {len(self.faults)}", flush=True,
         )  # fmt: skip

@@ -112,7 +112,7 @@ class StoreSoak:
     async def send_sign_in(
         self, client: httpx.AsyncClient, sign_in_page: httpx.Response, name: str
     ) -> httpx.Response:
-        """Send the form of the page that was loaded."""
+        """Fill in and send the form of a loaded sign-in page."""
         token = _FORM_TOKEN.search(sign_in_page.text)
         fields = {"form_token": token[1] if token else "", "name": name, "password": PASSWORD}
         return await client.post("/sign-in", data=fields)
@@ -124,14 +124,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=20.0, help="of each phase")
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder, scripted_bucket() as store:
-        os.environ.update(store.settings)  # the app's processes inherit it
+        os.environ.update(store.settings)  # the app's processes inherit them
         with open_postgres_workspace(Path(folder)) as workspace:
             names = fill_workspace(workspace, reviewers=args.reviewers, questions_each=1_000, per_exam=100)
             exam_ids = _store_images(workspace, store)
-            ports_folder = Path(folder) / "nginx"
+            nginx_folder = Path(folder) / "nginx"
             with run_app(workspace, processes=2) as processes:
                 ports = [int(address.rpartition(":")[2]) for address in processes]
-                with run_nginx(ports, ports_folder) as nginx_address:
+                with run_nginx(ports, nginx_folder) as nginx_address:
                     soak = StoreSoak(
                         address=f"https://127.0.0.1:{nginx_address.rpartition(':')[2]}",
                         processes=processes,
@@ -141,16 +141,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         _run_phases(soak, workspace, store, names, exam_ids, seconds=args.seconds)
                     )
             lost_count = _count_lost(workspace, soak.acknowledged)
-            log = (ports_folder / "access.log").read_text()
+            log = (nginx_folder / "access.log").read_text()
             requests_by_process = Counter(re.findall(r"^127\.0\.0\.1:(\d+) ", log, re.MULTILINE))
     _print_results(phases, soak, lost_count, requests_by_process)
-    delay = _longest_save(phases, answering=False) - _longest_save(phases, answering=True)
+    delay = _find_longest_save(phases, responding=False) - _find_longest_save(phases, responding=True)
     print(f"a save takes at most {delay:.3f} s longer while the store fails; target {TARGET_DELAY:g} s")
     return 0 if lost_count == 0 and delay <= TARGET_DELAY else 1
 
 
-def _longest_save(phases: list[Phase], *, answering: bool) -> float:
-    matching_phases = [phase for phase in phases if (phase.name == STORE_RESPONDS) is answering]
+def _find_longest_save(phases: list[Phase], *, responding: bool) -> float:
+    matching_phases = [phase for phase in phases if (phase.name == STORE_RESPONDS) is responding]
     return max(duration for phase in matching_phases for duration in phase.times.get("save", []))
 
 
@@ -159,29 +159,35 @@ async def _run_phases(
     workspace: SoakWorkspace,
     store: ScriptedBucket,
     names: list[str],
-    exams: list[int],
+    exam_ids: list[int],
     *,
     seconds: float,
 ) -> list[Phase]:
-    signed_in = []
-    for name in names:  # one after the other: the cost of concurrent sign-ins is another soak's subject
+    named_clients = []
+    for name in names:  # one after the other: soak_readers.py measures concurrent sign-ins
         client = soak.create_client()
         await soak.sign_in(client, name)
-        signed_in.append((name, client))
+        named_clients.append((name, client))
     image_clients = [soak.create_client() for _ in range(6)]
     for client in image_clients:
         await soak.sign_in(client, COORDINATOR)
-    first_exam, *other_exams = exams
-    tasks = [asyncio.create_task(_post_verdicts(soak, workspace, name, client)) for name, client in signed_in]
+    first_exam_id, *other_exam_ids = exam_ids
+    tasks = [
+        asyncio.create_task(_post_verdicts(soak, workspace, name, client)) for name, client in named_clients
+    ]
     tasks += [asyncio.create_task(_sign_in_repeatedly(soak)), asyncio.create_task(_poll_health(soak))]
     tasks += [
-        asyncio.create_task(_request_images(soak, image_clients[number % len(image_clients)], [first_exam]))
+        asyncio.create_task(
+            _request_images(soak, image_clients[number % len(image_clients)], [first_exam_id])
+        )
         for number in range(_CONCURRENT_REQUESTS)
     ]
     tasks += [
         asyncio.create_task(
             _request_images(
-                soak, image_clients[number % len(image_clients)], other_exams[number:] + other_exams[:number]
+                soak,
+                image_clients[number % len(image_clients)],
+                other_exam_ids[number:] + other_exam_ids[:number],
             )
         )
         for number in range(_CONCURRENT_REQUESTS)
@@ -247,14 +253,14 @@ async def _poll_health(soak: StoreSoak) -> None:
             await asyncio.sleep(0.5)
 
 
-async def _request_images(soak: StoreSoak, client: httpx.AsyncClient, exams: list[int]) -> None:
+async def _request_images(soak: StoreSoak, client: httpx.AsyncClient, exam_ids: list[int]) -> None:
     """Request the radiographs of these exams in turn, like people who click "try again"."""
     while not soak.is_ended:
-        for exam in exams:
+        for exam_id in exam_ids:
             if soak.is_ended:
                 return  # type: ignore[unreachable]  # another task sets it meanwhile
             phase = soak.phase
-            response = await phase.time_request("radiograph", client.get(f"/pixels/{exam}/pa"))
+            response = await phase.time_request("radiograph", client.get(f"/pixels/{exam_id}/pa"))
             phase.image_statuses[response.status_code if response else 0] += 1
             await asyncio.sleep(_RETRY_SECONDS)
 
@@ -262,12 +268,12 @@ async def _request_images(soak: StoreSoak, client: httpx.AsyncClient, exams: lis
 def _store_images(workspace: SoakWorkspace, store: ScriptedBucket) -> list[int]:
     """Store a different image for each exam in the bucket; return the ids of the exams."""
     with unit_of_work(workspace.engine) as db:
-        exams = list(db.execute(select(ExamRow.id)).scalars())
-        for exam in exams:
+        exam_ids = list(db.execute(select(ExamRow.id)).scalars())
+        for exam_row_id in exam_ids:
             buffer = io.BytesIO()
             grey = np.linspace(0, 200, 256, dtype=np.uint8)
-            Image.fromarray(np.tile(grey, (256, 1)) + np.uint8(exam % 50)).save(
-                buffer, "PNG", dpi=(exam, exam)
+            Image.fromarray(np.tile(grey, (256, 1)) + np.uint8(exam_row_id % 50)).save(
+                buffer, "PNG", dpi=(exam_row_id, exam_row_id)
             )
             content = buffer.getvalue()
             sha256 = hashlib.sha256(content).hexdigest()
@@ -279,8 +285,10 @@ def _store_images(workspace: SoakWorkspace, store: ScriptedBucket) -> list[int]:
                 )
             )  # fmt: skip
             db.flush()
-            db.execute(update(RadiographRow).where(RadiographRow.exam_id == exam).values(image_sha256=sha256))
-    return exams
+            db.execute(
+                update(RadiographRow).where(RadiographRow.exam_id == exam_row_id).values(image_sha256=sha256)
+            )
+    return exam_ids
 
 
 def _empty_cache(workspace: SoakWorkspace) -> None:

@@ -24,7 +24,7 @@ from pathlib import Path
 
 _RUNS = 5
 _COMMAND_LIBRARIES, _APP_LIBRARIES = "import sqlmodel, argon2", "import streamlit, sqlmodel, pydicom"
-#: Targets in CPU seconds, and of the first page in seconds on two cores.
+#: Targets in CPU seconds; the target of the first page is in seconds on two cores.
 _TARGETS = {"cli.py user list": 0.5, "the app to /health": 3.0}
 _FIRST_PAGE_TARGET = 20.0
 #: Ratios before imports were deferred.
@@ -42,18 +42,18 @@ def main(arguments: list[str]) -> int:
         environment = os.environ | {"OVERREAD_HOME": folder}
         environment.pop("OVERREAD_DATABASE_URL", None)
         _run(environment, "cli.py", "user", "list")  # creates the tables
-        import_seconds = _minimum_time(lambda: _run(environment, "-c", _COMMAND_LIBRARIES))
+        import_seconds = _measure_minimum(lambda: _run(environment, "-c", _COMMAND_LIBRARIES))
         print(f"{_COMMAND_LIBRARIES:40} {import_seconds:6.2f} s")
         for command in ("user list", "progress none", "--help"):
             command_arguments = ("cli.py", *command.split())
             _print_ratio(
                 f"cli.py {command}",
-                _minimum_time(partial(_run, environment, *command_arguments)),
+                _measure_minimum(partial(_run, environment, *command_arguments)),
                 import_seconds,
             )
-        import_seconds = _minimum_time(lambda: _run(environment, "-c", _APP_LIBRARIES))
+        import_seconds = _measure_minimum(lambda: _run(environment, "-c", _APP_LIBRARIES))
         print(f"{_APP_LIBRARIES:40} {import_seconds:6.2f} s")
-        _print_ratio("the app to /health", _minimum_time(lambda: _start_app(environment)), import_seconds)
+        _print_ratio("the app to /health", _measure_minimum(lambda: _start_app(environment)), import_seconds)
         if "--demo" in arguments:
             environment["OVERREAD_HOME"] = str(Path(folder) / "demo")
             start = time.monotonic()
@@ -76,7 +76,7 @@ def _print_ratio(label: str, seconds: float, import_seconds: float) -> None:
     )
 
 
-def _minimum_time(measure: Callable[[], float]) -> float:
+def _measure_minimum(measure: Callable[[], float]) -> float:
     return min(measure() for _ in range(_RUNS))
 
 

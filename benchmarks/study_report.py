@@ -1,7 +1,8 @@
 """Measures the CPU time of the report of a reader study, computed as the app computes it.
 
-``build_report`` receives the cases, readings and predictions of a simulated study. Each size has a process of
-its own, so the peak memory is that of one report. Run ``python -m benchmarks.study_report [SIZE …]``.
+``build_report`` receives the cases, readings and predictions of a simulated study. Each size runs in a
+separate process, so the peak memory is that of one report. Run ``python -m benchmarks.study_report [SIZE
+…]``.
 """
 
 from __future__ import annotations
@@ -170,12 +171,12 @@ def _build_case(number: int, size: Size) -> Case:
 
 def _draw_answers(random: np.random.Generator, cases: tuple[Case, ...]) -> list[Answer]:
     correct = random.random(len(cases)) < ACCURACY
-    others, letters = random.integers(TEXTS, size=len(cases)), random.integers(4, size=len(cases))
+    text_numbers, letters = random.integers(TEXTS, size=len(cases)), random.integers(4, size=len(cases))
     return [
         case.question.answer
         if is_correct
-        else (f"finding {other}" if case.question.format.is_free_text else (int(letter),))
-        for case, is_correct, other, letter in zip(cases, correct, others, letters, strict=True)
+        else (f"finding {text_number}" if case.question.format.is_free_text else (int(letter),))
+        for case, is_correct, text_number, letter in zip(cases, correct, text_numbers, letters, strict=True)
     ]
 
 

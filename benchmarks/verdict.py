@@ -87,7 +87,7 @@ def _cpu_of_other_threads() -> float:
 def _serve_in_thread(workspace: SoakWorkspace) -> Iterator[str]:
     """Run the app on a workspace in a thread of this process; return its address."""
     os.environ |= workspace.environment
-    from app import app  # noqa: PLC0415 - the workspace must be named before
+    from app import app  # noqa: PLC0415 - the environment must name the workspace first
 
     port = find_free_port()
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
@@ -103,8 +103,8 @@ def _serve_in_thread(workspace: SoakWorkspace) -> Iterator[str]:
 
 
 def _print_figures(label: str, values: Sequence[float], target_note: str = "") -> None:
-    ordered = sorted(values)
-    percentile_95 = ordered[int(0.95 * (len(ordered) - 1))]
+    sorted_values = sorted(values)
+    percentile_95 = sorted_values[int(0.95 * (len(sorted_values) - 1))]
     print(
         f"  {label:20} median {statistics.median(values):6.1f}   95th percentile {percentile_95:6.1f}  "
         f" {target_note}".rstrip()

@@ -4,10 +4,10 @@ A server process runs, and a person signs in and uses the review page with mouse
 1440 x 900. Then the basic editor (streamlit-drawable-canvas) is measured with the same exams. Targets for the
 viewer:
 
-- time between frames while the mouse drags the window: at most 20 ms, 95th percentile at most 34;
+- time between frames while the mouse drags window width and level: at most 20 ms, 95th percentile at most 34;
 - image on screen after the first click on the review page: at most 600 ms after the page's script has ended;
 - next question, from the key to its image at full resolution: at most 200 ms if it was prefetched, at most
-  450 ms if nothing of it was in the browser;
+  450 ms if nothing was prefetched;
 - from releasing the mouse after drawing a box until the form shows that the draft is saved: at most 250 ms.
 
 Run ``python -m benchmarks.viewer [--home FOLDER] [--repeats N] [--port PORT]``. The 24 exams are made once
@@ -70,9 +70,9 @@ class TimingResult:
         target_text = "" if self.target is None else f"<= {self.target:.0f}"
         target_text += "" if self.target_95 is None else f", p95 <= {self.target_95:.0f}"
         ratio = "" if baseline is None else f"{self.median / baseline.median:5.1f} x"
-        missed = "  MISSED" if self.is_missed else ""
+        missed_note = "  MISSED" if self.is_missed else ""
         times = f"{self.median:7.1f} {self.percentile_95:7.1f}"
-        print(f"{self.name:52} {times}   {target_text:18}{ratio}{missed}", flush=True)
+        print(f"{self.name:52} {times}   {target_text:18}{ratio}{missed_note}", flush=True)
 
 
 def main() -> int:
@@ -92,12 +92,12 @@ def main() -> int:
             load = os.getloadavg()[0]
             print(f"Chromium {browser.version}, medians of {args.repeats}")
             print(f"load {load:.1f} on {os.cpu_count()} cores")
-            missed = measure_viewer(
+            is_missed = measure_viewer(
                 ViewerBench(browser=browser, address=address), min(args.repeats, MAX_REPEATS)
             )
             print(f"load at the end {os.getloadavg()[0]:.1f}")
             browser.close()
-    return int(missed)
+    return int(is_missed)
 
 
 def measure_viewer(bench: ViewerBench, repeats: int) -> bool:
@@ -151,8 +151,8 @@ def measure_viewer(bench: ViewerBench, repeats: int) -> bool:
         times=time_draft_save(bench, "plainhand", repeats, PLAIN_EDITOR_SCRIPT),
     ).print_line(draft_result)
     return any(
-        figure.is_missed
-        for figure in (cold_result, prefetched_result, gap_result, draft_result, entry_result)
+        result.is_missed
+        for result in (cold_result, prefetched_result, gap_result, draft_result, entry_result)
     )
 
 

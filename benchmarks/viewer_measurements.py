@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from benchmarks.viewer_app import ViewerBench, bounding_box, wait_until
 
 WARM_UP = 2
-RATING_KEYS = "4444yyh"  # four ratings, two checks, the difficulty
+RATING_KEYS = "4444yyh"  # four ratings, two yes/no fields, the difficulty
 #: A browser that is never idle prefetches nothing.
 NO_PREFETCH_SCRIPT = "window.requestIdleCallback = () => 0;"
 PLAIN_EDITOR_SCRIPT = "localStorage.setItem('overread-viewer', 'plain');"
@@ -21,7 +21,7 @@ FETCHED_COUNT_SCRIPT = (
 
 
 def time_next_question(bench: ViewerBench, name: str, repeats: int, *scripts: str) -> list[float]:
-    """Measure from the key that accepts a question to the image of the next; the first ones do not count."""
+    """Measure from the key that accepts a question to the next image; the first WARM_UP are not counted."""
     times = []
     with bench.open_review(name, *scripts) as page:
         for round_number in range(WARM_UP + repeats):
@@ -80,7 +80,7 @@ def time_draft_save(bench: ViewerBench, name: str, repeats: int, *scripts: str) 
             x, y = (
                 middle - 180 + 52 * (round_number % 7),
                 top + 36 + 52 * (round_number // 7),
-            )  # above the machine's box
+            )  # above the question's box
             page.mouse.move(x, y)
             page.mouse.down()
             page.mouse.move(x + 10, y + 10)

@@ -43,8 +43,8 @@ def prepare_workspace(home: Path) -> Workspace:
     """Reset the workspace in a folder to its initial state; create it if it does not exist."""
     workspace = Workspace(home=home, database_url=f"sqlite:///{home / _DATABASE}")
     pristine = home / _PRISTINE_DATABASE
-    for end in ("", "-wal", "-shm"):
-        (home / (_DATABASE + end)).unlink(missing_ok=True)
+    for suffix in ("", "-wal", "-shm"):
+        (home / (_DATABASE + suffix)).unlink(missing_ok=True)
     if not pristine.exists():
         print(f"Making {EXAMS} exams in {home} (once)", flush=True)
         _create_workspace(workspace)
@@ -82,29 +82,29 @@ def _create_workspace(workspace: Workspace) -> None:
 
 
 def _write_source(folder: Path) -> Path:
-    """Write images and question file: one question per exam, and a lateral view in every second exam."""
+    """Write images and a question file: one question per exam, and a lateral view in every second exam."""
     rendered = [
         render_exam(seed, sex="FM"[seed % 2], age=50 + seed, rows=ROWS, columns=COLUMNS)
         for seed in range(RENDERED)
     ]
     lines = []
     for number in range(EXAMS):
-        exam = _shift_exam(rendered[number % RENDERED], shift=number // RENDERED, lateral=number % 2 == 1)
+        exam = _shift_exam(rendered[number % RENDERED], shift=number // RENDERED, has_lateral=number % 2 == 1)
         files = write_dicom(
             exam, folder / f"E{number}", transfer_syntax=TransferSyntax.EXPLICIT, monochrome1=False
         )
-        lines.append(json.dumps(_question_record(number, [f"E{number}/{file.name}" for file in files])))
+        lines.append(json.dumps(_build_question_record(number, [f"E{number}/{file.name}" for file in files])))
     path = folder / "questions.jsonl"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
-def _shift_exam(exam: PhantomExam, *, shift: int, lateral: bool) -> PhantomExam:
+def _shift_exam(exam: PhantomExam, *, shift: int, has_lateral: bool) -> PhantomExam:
     images = tuple(replace(image, pixels=np.roll(image.pixels, 3 * shift, axis=1)) for image in exam.images)
-    return replace(exam, images=images if lateral else tuple(i for i in images if i.view is View.PA))
+    return replace(exam, images=images if has_lateral else tuple(i for i in images if i.view is View.PA))
 
 
-def _question_record(number: int, files: list[str]) -> dict[str, object]:
+def _build_question_record(number: int, files: list[str]) -> dict[str, object]:
     return {
         "id": f"Q{number:02d}",
         "exam": {

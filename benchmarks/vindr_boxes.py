@@ -1,4 +1,4 @@
-"""Computes the agreement on boxes of the three readers of an image by ``measures.boxes`` and by plain loops.
+"""Computes how well the three readers of an image agree on boxes, by ``measures.boxes`` and by plain loops.
 
 ``python -m benchmarks.vindr_boxes FOLDER`` reads ``vinbigdata-train.csv`` of VinDr-CXR (image_id, class_name,
 rad_id and corners; a row without corners is "No finding"). For each image and each pair of its readers, the
@@ -100,10 +100,10 @@ def measure_with_loops(boxes_by_image: BoxesByReader) -> dict[str, float]:
             a, b = readers[first_reader], readers[second_reader]
             if not a and not b:
                 continue
-            total, pairs = 0.0, 0
-            for kind in {name for name, _ in a + b}:
-                first_boxes = [box for name, box in a if name == kind]
-                second_boxes = [box for name, box in b if name == kind]
+            overlap_sum, match_count = 0.0, 0
+            for class_name in {name for name, _ in a + b}:
+                first_boxes = [box for name, box in a if name == class_name]
+                second_boxes = [box for name, box in b if name == class_name]
                 if not first_boxes or not second_boxes:
                     continue
                 table = np.zeros((len(first_boxes), len(second_boxes)))
@@ -111,13 +111,13 @@ def measure_with_loops(boxes_by_image: BoxesByReader) -> dict[str, float]:
                     for column, other_box in enumerate(second_boxes):
                         table[row, column] = _iou(box, other_box)
                 rows, columns = linear_sum_assignment(-table)
-                total += sum(table[row, column] for row, column in zip(rows, columns, strict=True))
-                pairs += len(rows)
-            per_larger_count.append(total / max(len(a), len(b)))
+                overlap_sum += sum(table[row, column] for row, column in zip(rows, columns, strict=True))
+                match_count += len(rows)
+            per_larger_count.append(overlap_sum / max(len(a), len(b)))
             if a:
-                per_first_reader.append(total / len(a))
-            if pairs:
-                per_match.append(total / pairs)
+                per_first_reader.append(overlap_sum / len(a))
+            if match_count:
+                per_match.append(overlap_sum / match_count)
     return {
         "pairs": float(len(per_larger_count)),
         "over the larger number (V-score)": sum(per_larger_count) / len(per_larger_count),
@@ -131,8 +131,8 @@ def _iou(a: Corners, b: Corners) -> float:
     height = min(a[3], b[3]) - max(a[1], b[1])
     if width <= 0 or height <= 0:
         return 0.0
-    common = width * height
-    return common / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - common)
+    intersection = width * height
+    return intersection / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - intersection)
 
 
 def _to_labelled_boxes(boxes: list[tuple[str, Corners]]) -> tuple[LabelledBox, ...]:

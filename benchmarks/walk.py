@@ -1,11 +1,11 @@
 """Walks through the demo in Chromium as each role, and measures what radiologists notice.
 
-A reviewer judges 100 questions: 50 with all fields and 50 in a batch in which one key accepts, an eighth of
-each in windows of 1024, 1440, 1920 and 2560 pixels, dark and light. A reader answers all cases of the pilot
-study. An adjudicator decides the disputes. Everybody opens every page that they may see, with its tabs.
-Printed are the keys and the seconds per question, from the first key to the radiographs of the next question;
-the radiographs' share of the window at four widths and in full screen; and texts that are cut. The keys are
-pressed without thinking time: the seconds are those of app and browser.
+A reviewer judges 100 questions: 50 with all fields and 50 in a batch in which one key accepts. An eighth of
+each is judged in each combination of width (1024, 1440, 1920, 2560 pixels) and scheme (dark, light). A reader
+answers all cases of the pilot study. An adjudicator decides the disputes. Everybody opens every page that
+they may see, with its tabs. The program prints the keys and the seconds per question, from the first key to
+the radiographs of the next question; the radiographs' share of the window at four widths and in full screen;
+and texts that are cut. The keys are pressed without thinking time: the seconds are those of app and browser.
 
 Run ``python -m benchmarks.walk [--questions 100] [--port PORT] [--pictures FOLDER]``. It makes a new demo
 workspace each time. ``--pictures`` keeps a picture of each page and tab per width, dark and light in turn.
@@ -59,7 +59,7 @@ class Step:
 
 
 def main() -> int:
-    """Walk and print the figures; 1 if a page has a cut text."""
+    """Walk and print the figures; return 1 if a page has a cut text."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--questions", type=int, default=QUESTIONS, help="that the reviewer judges")
     parser.add_argument("--port", type=int, default=8598)
@@ -88,7 +88,7 @@ def main() -> int:
 
 
 def _prepare(home: Path, questions_each: int) -> None:
-    """Create the demo, and two batches of rosa's: one with all fields, one in which one key accepts."""
+    """Create the demo, and two batches for rosa: one with all fields, one in which one key accepts."""
     _run_command(home, "demo", "--if-missing")
     for seed, name, options in ((11, "All fields", []), (12, "One key", ["--one-key-accept"])):
         _run_command(
@@ -124,19 +124,21 @@ def _walk_reviews(browser: Browser, address: str, home: Path, questions_each: in
         for batch, ratings in (("All fields", RATINGS), ("One key", ())):
             page.goto(f"/review?batch={_find_batch(page, batch)}")
             _wait_for_images(page)
-            first = _count_verdicts(home)
+            count_before = _count_verdicts(home)
             steps: dict[int, list[Step]] = {}
             for number in range(questions_each):
                 width, scheme = _VIEWS[number * len(_VIEWS) // questions_each]
                 page.emulate_media(color_scheme=scheme)
                 set_window(page, width)
                 _wait_for_images(page)
-                steps.setdefault(width, []).append(_judge(page, number, ratings))
-            for width, of_width in steps.items():
-                _print_steps(f"review, {batch.lower()}, {width}", of_width)
+                steps.setdefault(width, []).append(_judge_question(page, number, ratings))
+            for width, width_steps in steps.items():
+                _print_steps(f"review, {batch.lower()}, {width}", width_steps)
             _print_steps(f"review, {batch.lower()}", [step for group in steps.values() for step in group])
-            if _count_verdicts(home) - first != questions_each:
-                raise SystemExit(f"{_count_verdicts(home) - first} of {questions_each} verdicts were saved")
+            if _count_verdicts(home) - count_before != questions_each:
+                raise SystemExit(
+                    f"{_count_verdicts(home) - count_before} of {questions_each} verdicts were saved"
+                )
         _print_shares("review", page)
 
 
@@ -160,7 +162,7 @@ def _find_batch(page: Page, name: str) -> int:
     return int(value)
 
 
-def _judge(page: Page, number: int, ratings: Sequence[str]) -> Step:
+def _judge_question(page: Page, number: int, ratings: Sequence[str]) -> Step:
     before, keys = _read_form(page), list(ratings)
     if number % 10 in REJECTED:
         keys = [*RATINGS, "f", "c", "x"]
@@ -169,7 +171,7 @@ def _judge(page: Page, number: int, ratings: Sequence[str]) -> Step:
         keys = ["Escape", *RATINGS, "v"]
     else:
         keys.append("a")
-    return _press(page, keys, before)
+    return _press_keys(page, keys, before)
 
 
 def _walk_readings(browser: Browser, address: str) -> None:
@@ -187,9 +189,9 @@ def _walk_readings(browser: Browser, address: str) -> None:
                 for key in keys:
                     page.keyboard.press(key)
                 page.get_by_text("This is a training case").wait_for(timeout=_WAIT)
-                _press(page, ["Enter"], before)
+                _press_keys(page, ["Enter"], before)
             else:
-                steps.append(_press(page, keys, before))
+                steps.append(_press_keys(page, keys, before))
         _print_steps("read", steps)
 
 
@@ -201,11 +203,11 @@ def _walk_disputes(browser: Browser, address: str) -> None:
         steps = []
         while page.get_by_text("none left").count() == 0:
             page.get_by_label("Reason").fill("Decided on the walk.")
-            steps.append(_press(page, ["Escape", "1", "Enter"], _read_form(page)))
+            steps.append(_press_keys(page, ["Escape", "1", "Enter"], _read_form(page)))
         _print_steps("adjudicate", steps)
 
 
-def _press(page: Page, keys: Sequence[str], before: str) -> Step:
+def _press_keys(page: Page, keys: Sequence[str], before: str) -> Step:
     """Press the keys and wait for the next question with its radiographs, or for the end."""
     page.wait_for_timeout(_GUARD)
     started = time.monotonic()
@@ -267,7 +269,7 @@ def _walk_pages(browser: Browser, address: str, name: str, pictures: Path | None
     """Open every page of the person and its tabs in each width and scheme; return cut and small texts."""
     faults, seconds = [], []
     with _open_window(browser, address, name) as page:
-        for path in [shown.path.stem for shown in PAGES if shown.path.stem not in _FORMS]:
+        for path in [listed_page.path.stem for listed_page in PAGES if listed_page.path.stem not in _FORMS]:
             started = time.monotonic()
             page.goto("/" if path == "home" else f"/{path}")
             _wait_for_script(page)
@@ -279,7 +281,7 @@ def _walk_pages(browser: Browser, address: str, name: str, pictures: Path | None
                 if number:
                     tabs.nth(number).click(timeout=_WAIT)
                     _wait_for_script(page)
-                faults += _examine(page, f"{name} {path} {number + 1}", pictures)
+                faults += _find_text_faults(page, f"{name} {path} {number + 1}", pictures)
     print(f"{'pages of ' + name:26} n {len(seconds):3}   seconds median {statistics.median(seconds):.2f}")
     return faults
 
@@ -288,16 +290,16 @@ def _walk_pages(browser: Browser, address: str, name: str, pictures: Path | None
 _TABS = ':nth-match([data-testid="stMain"] :is([role="tablist"], [data-testid="stButtonGroup"]), 1) button'
 
 
-def _examine(page: Page, view: str, pictures: Path | None) -> list[str]:
+def _find_text_faults(page: Page, view: str, pictures: Path | None) -> list[str]:
     """Return the cut and small texts of what is shown, in dark and light at each width."""
     faults = []
-    for turn, scheme in enumerate(_SCHEMES):
+    for scheme_number, scheme in enumerate(_SCHEMES):
         page.emulate_media(color_scheme=scheme)
         for number, width in enumerate(WINDOWS):
             set_window(page, width)
             page.wait_for_timeout(400)  # tables and charts are drawn again
             faults += [f"{view} {scheme} {width}: {text}" for text in page.evaluate(FIND_FAULTS)]
-            if pictures and number % 2 == turn:
+            if pictures and number % 2 == scheme_number:
                 set_window(page, width, max(WINDOWS[width], min(page.evaluate(_PAGE_HEIGHT), 3000)))
                 page.wait_for_timeout(300)
                 page.screenshot(path=pictures / f"{view.replace(' ', '-')}-{width}-{scheme}.png")

@@ -1,4 +1,4 @@
-"""What the radiographs of an exam show: the findings, those that its report omits, and measurements."""
+"""What the radiographs of an exam show: the findings, with those that its report omits, and measurements."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from demo.phantom import FindingKind, PhantomExam, Side, View
 from demo.phantom.exam import PhantomFinding
 from domain.boxes import Box, LabelledBox
 
-#: Distances in mm: from the tube's tip to the lower edge of its box, and from the carina to that of the
-#: trachea.
+#: Distances in mm: from the tube's tip to the lower edge of its box, and from the carina to the lower edge of
+#: the trachea's box.
 _BELOW_TIP, _BELOW_CARINA = 2.0, 4.0
 
 
@@ -40,8 +40,9 @@ class ExamFacts:
 
     The report names the findings in ``visible``. Those in ``unreported`` are visible but missing from the
     report, so no correct question mentions them. ``frontal`` is the id of the frontal radiograph, ``lateral``
-    whether there is a lateral one. ``thorax`` are the x pixels of the widest inner thoracic width.
-    ``tip_mm`` is the distance from the tip of an endotracheal tube to the carina; None without a tube.
+    whether there is a lateral one. ``thorax`` holds the lowest and highest x of the widest inner thoracic
+    width, in pixels. ``tip_mm`` is the distance from the tip of an endotracheal tube to the carina; None
+    without a tube.
     """
 
     case: Case
@@ -71,30 +72,32 @@ class ExamFacts:
 
 def collect_facts(case: Case, exam: PhantomExam) -> ExamFacts:
     """Collect the facts about a rendered exam."""
-    ids = {View.PA: "ap" if case.projections is Projections.AP else "pa"}
+    id_by_view = {View.PA: "ap" if case.projections is Projections.AP else "pa"}
     if case.projections is Projections.PA_AND_LATERAL:
-        ids[View.LATERAL] = "lateral"
-    findings = [_to_visible_finding(finding, ids) for finding in exam.findings]
+        id_by_view[View.LATERAL] = "lateral"
+    findings = [_to_visible_finding(finding, id_by_view) for finding in exam.findings]
     regions = {
-        region.name: {ids[view]: box for view, box in region.boxes.items() if view in ids}
+        region.name: {id_by_view[view]: box for view, box in region.boxes.items() if view in id_by_view}
         for region in exam.regions
     }
     image = exam.find_image(View.PA)
     return ExamFacts(
         case=case,
-        frontal=ids[View.PA],
-        lateral=View.LATERAL in ids,
+        frontal=id_by_view[View.PA],
+        lateral=View.LATERAL in id_by_view,
         visible=tuple(finding for finding in findings if finding.kind not in case.unreported),
         unreported=tuple(finding for finding in findings if finding.kind in case.unreported),
         ctr=exam.ctr,
         columns=image.pixels.shape[1],
         thorax=exam.thorax,
-        tip_mm=_tip_to_carina_mm(findings, regions, frontal=ids[View.PA], spacing=image.spacing),
+        tip_mm=_measure_tip_to_carina_mm(
+            findings, regions, frontal=id_by_view[View.PA], spacing=image.spacing
+        ),
     )
 
 
 def with_report_from(facts: ExamFacts, report_facts: ExamFacts) -> ExamFacts:
-    """Return the facts as another exam's report states them, with these images."""
+    """Return the facts with the findings of another exam's report, but the images of this exam."""
     findings = tuple(
         replace(
             finding,
@@ -113,18 +116,18 @@ def round_box(box: Box) -> Box:
     return Box(x_min=x_min, y_min=y_min, x_max=x_max, y_max=y_max)
 
 
-def _to_visible_finding(finding: PhantomFinding, ids: dict[View, str]) -> VisibleFinding:
+def _to_visible_finding(finding: PhantomFinding, id_by_view: dict[View, str]) -> VisibleFinding:
     return VisibleFinding(
         kind=finding.spec.kind,
         side=finding.spec.resolved_side,
         region=finding.region,
         size_mm=finding.size_mm,
         conspicuity=finding.spec.conspicuity,
-        boxes={ids[view]: box for view, box in finding.boxes.items() if view in ids},
+        boxes={id_by_view[view]: box for view, box in finding.boxes.items() if view in id_by_view},
     )
 
 
-def _tip_to_carina_mm(
+def _measure_tip_to_carina_mm(
     findings: Iterable[VisibleFinding], regions: dict[str, dict[str, Box]], *, frontal: str, spacing: float
 ) -> float | None:
     for finding in findings:

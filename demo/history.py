@@ -83,7 +83,7 @@ class DemoBatch:
 
 
 def list_demo_batches() -> tuple[DemoBatch, ...]:
-    """List three batches with different settings, and one with two reviewers and hidden questions."""
+    """List three batches with different settings, and one with double reading and hidden questions."""
     guideline = GUIDELINE.read_text(encoding="utf-8")
     return (
         DemoBatch(
@@ -192,8 +192,8 @@ def build_history(
         models=[model.name for model in MODELS],
         now=now,
     )
-    scored = [case for case in list_cases(db, study_id=study.id) if case.scored]
-    import_simulated_models(db, by=dana, study=study.name, cases=scored, now=now)
+    scored_cases = [case for case in list_cases(db, study_id=study.id) if case.scored]
+    import_simulated_models(db, by=dana, study=study.name, cases=scored_cases, now=now)
 
 
 def _add_practice_set(
@@ -207,7 +207,7 @@ def _add_practice_set(
 ) -> None:
     """Create a practice set that one reviewer has done, and from which another is exempted.
 
-    It has fewer questions than planned if fewer are settled, and there is none without faulty questions.
+    The set has fewer questions than planned if fewer are settled. It needs sound and faulty questions.
     """
     created_at = now - timedelta(days=2)
     candidates = count_practice_candidates(db, by=by, batch="Round 1")

@@ -1,4 +1,4 @@
-"""The people of the demo: one per role but submitter, and three reviewers. All are fictitious."""
+"""The people of the demo: an admin, a coordinator, three reviewers and a reader. All are fictitious."""
 
 from __future__ import annotations
 

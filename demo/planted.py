@@ -20,7 +20,7 @@ from domain.questions import Question
 from domain.verdicts import ErrorKind
 from generation.generated_questions import GeneratedQuestion
 
-#: Number of questions with each kind of error, or fewer if the exams allow fewer.
+#: Maximum number of questions with each kind of error.
 QUESTIONS_PER_ERROR = 8
 #: Maximum number of questions with each of the faults that the structural checks detect.
 QUESTIONS_PER_FAULT = 5
@@ -46,7 +46,7 @@ class QuestionSet:
     @property
     def questions(self) -> tuple[Question, ...]:
         """The questions without their origins."""
-        return tuple(item.question for item in self.generated)
+        return tuple(generated.question for generated in self.generated)
 
     def find_question(self, question_id: str) -> Question:
         """Return the question with an id, including its planted error.
@@ -68,20 +68,20 @@ class QuestionSet:
 def plant_errors(written_questions: list[WrittenQuestion], *, seed: int) -> QuestionSet:
     """Plant errors in some of the questions. The same questions and seed give the same errors."""
     rng = random.Random(f"{seed}/planted")
-    planted = _questions_with_wrong_report(written_questions)
+    planted = _find_questions_with_wrong_report(written_questions)
     stems = {
         (written_question.question.exam_id, written_question.question.stem)
         for written_question in written_questions
     }
     for kind, plant_error in (*REPLACEMENTS.items(), *EDITS.items()):
-        order = [
+        candidates = [
             written_question
             for written_question in written_questions
             if written_question.question.id not in planted
         ]
-        rng.shuffle(order)
+        rng.shuffle(candidates)
         count = 0
-        for written_question in order:
+        for written_question in candidates:
             if count == QUESTIONS_PER_ERROR:
                 break
             faulty = plant_error(written_question, rng)
@@ -101,7 +101,7 @@ def plant_errors(written_questions: list[WrittenQuestion], *, seed: int) -> Ques
             _apply_plan(written_question, planted, faults) for written_question in written_questions
         ),
         planted=planted,
-        faults={name: fault for name, (_, fault) in faults.items()},
+        faults={question_id: fault for question_id, (_, fault) in faults.items()},
     )
 
 
@@ -123,15 +123,15 @@ def _apply_plan(
 
 
 def _find_provenance(question: Question, written_question: WrittenQuestion) -> Provenance:
-    """Return the origin that a replaced question would have: what is known of the findings in its boxes."""
+    """Return the provenance of a replacement: its evidence is what is known of the findings in its boxes."""
     kinds = dict.fromkeys(FindingKind(labelled_box.label) for labelled_box in question.boxes)
     evidence = tuple(
-        item for kind in kinds for item in written_question.known.list_evidence(FINDINGS[kind][0])
+        fact for kind in kinds for fact in written_question.known.list_evidence(FINDINGS[kind][0])
     )
     return replace(written_question.provenance, evidence=evidence or written_question.provenance.evidence)
 
 
-def _questions_with_wrong_report(written_questions: list[WrittenQuestion]) -> dict[str, PlantedError]:
+def _find_questions_with_wrong_report(written_questions: list[WrittenQuestion]) -> dict[str, PlantedError]:
     """Return all questions on exams that have another exam's report."""
     return {
         written_question.question.id: PlantedError(
@@ -147,15 +147,15 @@ def _plant_structural_faults(
 ) -> dict[str, tuple[Question, str]]:
     faulty_questions: dict[str, tuple[Question, str]] = {}
     for name, apply_fault in _STRUCTURAL_FAULTS.items():
-        order = [
+        shuffled_questions = [
             written_question
             for written_question in written_questions
             if written_question.question.id not in used_ids
         ]
-        rng.shuffle(order)
+        rng.shuffle(shuffled_questions)
         candidates = [
             (written_question.question.id, apply_fault(written_question.question))
-            for written_question in order
+            for written_question in shuffled_questions
         ]
         for question_id, question in [(key, changed) for key, changed in candidates if changed is not None][
             :QUESTIONS_PER_FAULT
@@ -177,7 +177,7 @@ def _remove_explanation(question: Question) -> Question:
     return replace(question, explanation="")
 
 
-def _missing_value_explanation(question: Question) -> Question:
+def _set_missing_value_explanation(question: Question) -> Question:
     return replace(question, explanation="nan")
 
 
@@ -197,7 +197,7 @@ _STRUCTURAL_FAULTS: dict[str, Callable[[Question], Question | None]] = {
     "check: short explanation": _shorten_explanation,
     "check: no category": _remove_category,
     "check: no explanation": _remove_explanation,
-    "check: explanation is a missing value": _missing_value_explanation,
+    "check: explanation is a missing value": _set_missing_value_explanation,
     "check: three options": _keep_three_options,
     "check: an option twice": _duplicate_option,
 }

@@ -31,7 +31,7 @@ def _plant_several_correct(written: WrittenQuestion, rng: random.Random) -> Ques
     if not right_options:
         return None
     question = written.question
-    return _with_option(question, rng.choice(_wrong_indices(question)), rng.choice(right_options))
+    return _replace_option(question, rng.choice(_wrong_indices(question)), rng.choice(right_options))
 
 
 def _plant_none_right(written: WrittenQuestion, rng: random.Random) -> Question | None:
@@ -39,7 +39,7 @@ def _plant_none_right(written: WrittenQuestion, rng: random.Random) -> Question 
     wrong_options = _list_alternatives(written, right=False)
     if not wrong_options:
         return None
-    return _with_option(written.question, _key_index(written.question), rng.choice(wrong_options))
+    return _replace_option(written.question, _key_index(written.question), rng.choice(wrong_options))
 
 
 def _list_alternatives(written: WrittenQuestion, *, right: bool) -> list[str]:
@@ -57,7 +57,7 @@ def _list_alternatives(written: WrittenQuestion, *, right: bool) -> list[str]:
         asks_for = known.present if (question.stem == _PRESENT) == right else known.absent
         return [terms[name].option for name in names if name in asks_for]
     if any(option == terms[name].option for option, name in by_option.items() if name):
-        return []  # diagnoses: the exam supports at most one that is known
+        return []  # the options are diagnoses; the exam supports at most one known diagnosis
     if question.stem.startswith("Which statement on size"):
         names = [name for name in names if Task.GEOMETRIC in terms[name].tasks]
     return [terms[name].present if (name in known.present) == right else terms[name].absent for name in names]
@@ -65,11 +65,11 @@ def _list_alternatives(written: WrittenQuestion, *, right: bool) -> list[str]:
 
 def _read_option(option: str) -> str | None:
     """Return the finding that an option names or makes a statement on; None if it does neither."""
-    return _findings_by_option().get(option)
+    return _map_options_to_findings().get(option)
 
 
 @cache
-def _findings_by_option() -> dict[str, str]:
+def _map_options_to_findings() -> dict[str, str]:
     return {
         text: name
         for name, term in load_findings().items()
@@ -86,7 +86,7 @@ def _plant_wrong_key(written: WrittenQuestion, rng: random.Random) -> Question |
     return None
 
 
-def _plant_explanation(written: WrittenQuestion, rng: random.Random) -> Question:
+def _plant_irrelevant_explanation(written: WrittenQuestion, rng: random.Random) -> Question:
     return replace(written.question, explanation=rng.choice(IRRELEVANT_EXPLANATIONS))
 
 
@@ -112,13 +112,13 @@ def _plant_wrong_side(written: WrittenQuestion, _rng: random.Random) -> Question
 def _plant_wrong_box(written: WrittenQuestion, rng: random.Random) -> Question | None:
     """Move the frontal box to the other side, or too far down."""
     question, facts = written.question, written.facts
-    one_sided = {
+    one_sided_kinds = {
         str(finding.kind) for finding in facts.visible if CATALOGUE[finding.kind].sides != (Side.MIDLINE,)
     }
     frontal_boxes = [
         labelled_box for labelled_box in question.boxes if labelled_box.radiograph == facts.frontal
     ]
-    if len(frontal_boxes) != 1 or frontal_boxes[0].label not in one_sided:
+    if len(frontal_boxes) != 1 or frontal_boxes[0].label not in one_sided_kinds:
         return None
     middle = sum(facts.thorax) / 2
     box = frontal_boxes[0].box
@@ -171,7 +171,7 @@ EDITS: Mapping[ErrorKind, PlantError] = {
     ErrorKind.NONE_CORRECT: _plant_none_right,
     ErrorKind.WORDING: _plant_bad_wording,
     ErrorKind.WRONG_KEY: _plant_wrong_key,
-    ErrorKind.EXPLANATION: _plant_explanation,
+    ErrorKind.EXPLANATION: _plant_irrelevant_explanation,
 }
 
 
@@ -185,7 +185,7 @@ def _wrong_indices(question: Question) -> list[int]:
     return [index for index in range(len(question.options)) if index != _key_index(question)]
 
 
-def _with_option(question: Question, index: int, text: str) -> Question:
+def _replace_option(question: Question, index: int, text: str) -> Question:
     options = list(question.options)
     options[index] = text
     return replace(question, options=tuple(options))
@@ -198,10 +198,10 @@ def _swap_sides(text: str) -> str:
 
 
 def _is_answered_by(finding: VisibleFinding, answer: str, question: Question) -> bool:
-    """Whether naming a finding with its location gives the answer to the question away."""
+    """Whether naming a finding with its location reveals the answer to the question."""
     term = load_findings()[FINDINGS[finding.kind][0]]
     if question.task is Task.PRESENCE:
         return answer in {term.option, term.present}
-    # The place of a finding is asked for: its kind is the label of the boxes.
+    # The question asks where a finding is; the boxes are labelled with the finding's kind.
     is_asked = str(finding.kind) in {labelled_box.label for labelled_box in question.boxes}
     return is_asked and str(finding.side) in answer.casefold()

@@ -26,7 +26,7 @@ def _ask_for_comparison(written: WrittenQuestion, rng: random.Random) -> Questio
     if not facts.visible:
         stem, answer = "Have the lungs changed since the previous examination?", "no"
         explanation = "The lungs are as clear as on the previous examination."
-        return _with_subject(_make_closed(question, stem, answer, explanation), Task.PRESENCE, None)
+        return _set_subject(_make_closed(question, stem, answer, explanation), Task.PRESENCE, None)
     finding = rng.choice(facts.visible)
     noun = short_name(finding)
     stem = f"Is the {noun} new compared with the previous examination?"
@@ -34,7 +34,7 @@ def _ask_for_comparison(written: WrittenQuestion, rng: random.Random) -> Questio
     if finding.kind not in DEVICES and rng.random() < 0.5:
         stem = f"Has the {noun} increased since the previous examination?"
         explanation = f"{describe_finding(finding, facts)} On the previous examination it was smaller."
-    return _with_subject(_make_closed(question, stem, "yes", explanation), Task.PRESENCE, finding)
+    return _set_subject(_make_closed(question, stem, "yes", explanation), Task.PRESENCE, finding)
 
 
 def _ask_invalid(written: WrittenQuestion, rng: random.Random) -> Question | None:
@@ -43,7 +43,7 @@ def _ask_invalid(written: WrittenQuestion, rng: random.Random) -> Question | Non
 
 def _ask_unanswerable(written: WrittenQuestion, rng: random.Random) -> Question | None:
     if not written.facts.lateral and rng.random() < 0.5:
-        return _with_subject(_make_closed(written.question, *WITHOUT_LATERAL), Task.NEGATION, None)
+        return _set_subject(_make_closed(written.question, *WITHOUT_LATERAL), Task.NEGATION, None)
     return _replace_from_texts(NOT_ANSWERABLE, written, rng)
 
 
@@ -71,7 +71,7 @@ def _ask_unreported(written: WrittenQuestion, rng: random.Random) -> Question | 
             rng,
         ),
     )
-    return _with_subject(rng.choice(candidates), Task.PRESENCE, finding)
+    return _set_subject(rng.choice(candidates), Task.PRESENCE, finding)
 
 
 def _ask_not_in_image(written: WrittenQuestion, rng: random.Random) -> Question | None:
@@ -79,20 +79,20 @@ def _ask_not_in_image(written: WrittenQuestion, rng: random.Random) -> Question 
     if not finding:
         return None
     explanation = f"The images show {finding}, which is incidental."
-    others = tuple(text[0].upper() + text[1:] for text in rng.sample(INCIDENTAL_FINDINGS, 3))
+    other_options = tuple(text[0].upper() + text[1:] for text in rng.sample(INCIDENTAL_FINDINGS, 3))
     candidates = (
         _make_closed(question, f"Is there {finding}?", "yes", explanation),
         _make_closed(question, f"Do the images show {finding}?", "yes", explanation),
         _make_single(
             question,
             "Which incidental finding do the images show?",
-            (finding[0].upper() + finding[1:], *others),
+            (finding[0].upper() + finding[1:], *other_options),
             explanation,
             rng,
         ),
     )
     return replace(
-        _with_subject(rng.choice(candidates), Task.PRESENCE, None),
+        _set_subject(rng.choice(candidates), Task.PRESENCE, None),
         category="Miscellaneous Diagnosis",
         subcategory="Miscellaneous Disease",
     )
@@ -126,11 +126,11 @@ def _replace_from_texts(
         changed = _make_single(question, stem, options, explanation, rng)
     else:
         changed = _make_closed(question, stem, answer, explanation)
-    return _with_subject(changed, Task.DIFFERENTIAL, finding)
+    return _set_subject(changed, Task.DIFFERENTIAL, finding)
 
 
-def _with_subject(question: Question, task: Task, finding: VisibleFinding | None) -> Question:
-    """Return the question with the task, category and subcategory of its new text."""
+def _set_subject(question: Question, task: Task, finding: VisibleFinding | None) -> Question:
+    """Return the question with the task, category, subcategory and boxes of its new text."""
     term = _find_term(finding) if finding else None
     return replace(
         question,

@@ -1,4 +1,4 @@
-"""The demo's questions: those of the templates for users, with more questions per exam than GEMeX has."""
+"""The demo's questions: from the app's question templates, with more questions per exam than in GEMeX."""
 
 from __future__ import annotations
 
@@ -39,16 +39,23 @@ class WrittenQuestion:
 def write_questions(exams: Iterable[tuple[ExamFacts, SourceExam]], *, seed: int) -> list[WrittenQuestion]:
     """Write the questions of all exams. A change to one exam does not change the questions of another.
 
-    An exam with another exam's report has questions on the findings of that report only.
+    An exam with another exam's report has only questions on the findings of that report.
     """
     written_questions = []
     for facts, exam in exams:
         known = collect_facts(exam)
         generated = generate_questions(exam, seed=seed, source=SOURCE_NAME, per_exam=PER_EXAM)
         if facts.case.report_from_exam is not None:
-            generated = [item for item in generated if item.question.boxes][:_MAX_WITH_WRONG_REPORT]
+            generated = [
+                generated_question for generated_question in generated if generated_question.question.boxes
+            ][:_MAX_WITH_WRONG_REPORT]
         written_questions += [
-            WrittenQuestion(question=item.question, provenance=item.provenance, facts=facts, known=known)
-            for item in generated
+            WrittenQuestion(
+                question=generated_question.question,
+                provenance=generated_question.provenance,
+                facts=facts,
+                known=known,
+            )
+            for generated_question in generated
         ]
     return written_questions

@@ -45,7 +45,7 @@ def render_cases(
     """Render every case and write its files to ``folder``.
 
     ``on_done`` is called with the number of finished cases, and ``while_rendering`` once in this process
-    after the others have started.
+    after the worker processes have started.
     """
     render = partial(render_case, folder=folder, rows=rows, columns=columns)
     workers = min(_MAX_PROCESSES, os.cpu_count() or 1, len(cases))

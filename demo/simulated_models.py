@@ -26,7 +26,8 @@ from reader_study import service as studies
 class SimulatedModel:
     """A simulated model: its accuracy, and the share of its replies without a parsable answer.
 
-    ``states_probability``: it states how probable it is that its answer is correct, somewhat too confidently.
+    ``states_probability``: the model states how probable it is that its answer is correct, somewhat too
+    confidently.
     """
 
     name: str
@@ -64,7 +65,7 @@ def import_simulated_models(db: Session, *, by: Person, study: str, cases: list[
 def render_predictions(cases: list[Case], model: SimulatedModel) -> str:
     """Return a model's predictions as overread.prediction/1.
 
-    Of the wrong replies, as many as ``unparsable_share`` of the cases contain no answer.
+    Wrong replies without an answer make up ``unparsable_share`` of all cases.
     """
     right_numbers = right_case_numbers(model.name, cases, accuracy=model.accuracy)
     remaining_unparsable = round(model.unparsable_share * len(cases))

@@ -1,7 +1,7 @@
 """Simulates the verdicts of reviewers on questions with known errors, and the time that they take.
 
-The reviewers detect most of the planted errors, and sometimes correct a question that has none. Every verdict
-is marked as simulated.
+The reviewers detect most of the planted errors, and sometimes correct a question that has no error. Every
+verdict is marked as simulated.
 """
 
 from __future__ import annotations
@@ -75,21 +75,21 @@ def simulate_verdict(
     question: Question, planted: PlantedError | None, *, rng: random.Random, all_fields: bool
 ) -> SimulatedVerdict:
     """Simulate a verdict. ``all_fields`` is whether the batch requests all fields."""
-    detected = planted if planted is not None and rng.random() < _DETECTION_PROBABILITY else None
+    detected_error = planted if planted is not None and rng.random() < _DETECTION_PROBABILITY else None
     correction, errors, comment = Correction(), frozenset[ErrorKind](), ""
     decision = Decision.ACCEPT
-    if detected is not None:
-        errors, comment = frozenset({detected.kind}), _COMMENTS[detected.kind]
+    if detected_error is not None:
+        errors, comment = frozenset({detected_error.kind}), _COMMENTS[detected_error.kind]
         decision = Decision.REJECT
-        if detected.corrected is not None:
-            decision, correction = Decision.REVISE, _build_correction(question, detected.corrected)
+        if detected_error.corrected is not None:
+            decision, correction = Decision.REVISE, _build_correction(question, detected_error.corrected)
     elif all_fields and question.explanation and rng.random() < _MINOR_EDIT_PROBABILITY:
         decision = Decision.REVISE
         correction = Correction(explanation=f"{question.explanation} No other finding affects the answer.")
-    # A batch that requests image alignment only accepts no corrections.
+    # A batch that requests only image alignment accepts no corrections.
     if not all_fields and decision is Decision.REVISE:
         decision, correction = Decision.ACCEPT, Correction()
-    ratings = _simulate_ratings(detected, rng)
+    ratings = _simulate_ratings(detected_error, rng)
     opinion = Opinion(
         ratings=Ratings(image_alignment=ratings.image_alignment), errors=errors, comment=comment
     )
@@ -99,7 +99,7 @@ def simulate_verdict(
             domain_specific=rng.random() < 0.94,
             cognitive_depth=_needs_reasoning(question, rng),
             image_centric=question.task is not Task.DIFFERENTIAL or rng.random() < 0.5,
-            clinically_relevant=detected is None or rng.random() < 0.4,
+            clinically_relevant=detected_error is None or rng.random() < 0.4,
             difficulty=_simulate_difficulty(question, rng),
             errors=errors,
             correction=correction,
@@ -128,14 +128,14 @@ def _build_correction(question: Question, corrected: Question) -> Correction:
     )
 
 
-def _simulate_ratings(detected: PlantedError | None, rng: random.Random) -> Ratings:
-    def good_rating() -> int:
+def _simulate_ratings(detected_error: PlantedError | None, rng: random.Random) -> Ratings:
+    def draw_good_rating() -> int:
         return rng.choices((3, 4, 5), weights=(6, 29, 65))[0]
 
-    values = {field.name: good_rating() for field in fields(Ratings)}
-    if detected is not None:
+    values = {field.name: draw_good_rating() for field in fields(Ratings)}
+    if detected_error is not None:
         values["factual_correctness"] = rng.choice((1, 2, 2, 3))
-        values[_AFFECTED_RATING.get(detected.kind, "clinical_quality")] = rng.choice((1, 1, 2))
+        values[_AFFECTED_RATING.get(detected_error.kind, "clinical_quality")] = rng.choice((1, 1, 2))
     return Ratings(**values)
 
 

@@ -84,8 +84,8 @@ def create_studies(
 ) -> ReaderStudy:
     """Create both studies on a dataset of ``exams`` exams. Returns the study with the simulated readings.
 
-    ``models`` take part in that study. Their answers are imported as predictions on the same questions; see
-    :func:`right_case_numbers`.
+    ``models`` take part in the returned study. Their answers are imported as predictions on the same
+    questions; see :func:`right_case_numbers`.
     """
     source = CaseSource(kind=SourceKind.DATASET, dataset=dataset)
     created_at = now - timedelta(days=5)
@@ -145,15 +145,15 @@ def create_studies(
 
 
 def right_case_numbers(name: str, cases: list[Case], *, accuracy: float) -> frozenset[int]:
-    """Return the numbers of the cases that a simulated rater answers correctly, a share of ``accuracy``."""
-    latent = {
+    """Return the numbers of the cases that a simulated rater answers correctly: the share ``accuracy``."""
+    latent_scores = {
         case.blind_case.number: math.sqrt(_DIFFICULTY_VARIANCE_SHARE)
         * random.Random(f"case {case.blind_case.question_id}").gauss(0, 1)
         + math.sqrt(1 - _DIFFICULTY_VARIANCE_SHARE)
         * random.Random(f"{name} on {case.blind_case.question_id}").gauss(0, 1)
         for case in cases
     }
-    easiest_first = sorted(latent, key=lambda number: (-latent[number], number))
+    easiest_first = sorted(latent_scores, key=lambda number: (-latent_scores[number], number))
     return frozenset(easiest_first[: round(accuracy * len(cases))])
 
 
@@ -171,12 +171,12 @@ def simulate_answer(case: Case, *, right: bool, name: str) -> str:
     if isinstance(question.answer, str):  # closed
         return next(option for option in YES_NO if option != question.answer)
     key = set(question.answer)
-    wrong = [index for index in range(len(question.options)) if not question.is_correct((index,))]
-    favourite_wrong = random.Random(f"what tempts in {question.id}").choice(wrong)
-    chosen = favourite_wrong if rng.random() < 0.6 else rng.choice(wrong)
-    if question.format is AnswerFormat.MULTIPLE and len(key) > 1 and chosen in key:
-        return _format_answer(tuple(sorted(key - {chosen})))
-    return _format_answer((chosen,))
+    wrong_indices = [index for index in range(len(question.options)) if not question.is_correct((index,))]
+    frequent_wrong_index = random.Random(f"what tempts in {question.id}").choice(wrong_indices)
+    chosen_index = frequent_wrong_index if rng.random() < 0.6 else rng.choice(wrong_indices)
+    if question.format is AnswerFormat.MULTIPLE and len(key) > 1 and chosen_index in key:
+        return _format_answer(tuple(sorted(key - {chosen_index})))
+    return _format_answer((chosen_index,))
 
 
 def render_readings(

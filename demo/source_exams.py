@@ -1,7 +1,7 @@
 """The exams of the demo as a source of questions: coded findings, report and images.
 
-A phantom shows what was requested and nothing else, so its annotation is complete for the findings of
-``labels_searched``: one of them without a code is absent.
+A phantom shows only what was requested, so its annotation is complete for the findings of
+``labels_searched``: if such a finding has no code, it is absent.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ FINDINGS: dict[FindingKind, tuple[str, str]] = {
 _SEARCHED = frozenset(label for kind, (_, label) in FINDINGS.items() if kind not in DEVICES) | {
     "Mass", "Edema", "scoliosis", "Hernia",
 }  # fmt: skip
-#: Free air rises below the diaphragm of upright patients only.
+#: Free air rises below the diaphragm only in upright patients.
 _SEARCHED_UPRIGHT = frozenset({"sub-diaphragmatic air"})
-#: Nobody asks about a device that is absent in an outpatient without devices.
+#: For portable exams and exams with a device. In other exams, nobody asks about absent devices.
 _SEARCHED_DEVICES = frozenset(FINDINGS[kind][1] for kind in DEVICES)
-#: What can be judged unless another finding obscures the diaphragm or displaces the lung.
+#: Labels that can be judged unless one of the findings obscures the diaphragm or displaces the lung.
 _SEARCHED_IF_SEEN: tuple[tuple[frozenset[str], frozenset[FindingKind]], ...] = (
     (frozenset({"elevated hemidiaphragm"}), frozenset({FindingKind.EFFUSION, FindingKind.CONSOLIDATION})),
     (
@@ -50,7 +50,7 @@ def make_source_exam(facts: ExamFacts, files: Mapping[str, str], *, seed: int) -
     """Return the exam as a source of questions, with its report.
 
     Args:
-        facts: what the exam shows, or what the report states that it has by mistake.
+        facts: what the exam shows; if it has another exam's report, what this report states.
         files: the image paths by radiograph id, relative to the image folder.
         seed: the seed of the report's wording.
     """
@@ -58,12 +58,12 @@ def make_source_exam(facts: ExamFacts, files: Mapping[str, str], *, seed: int) -
     findings = (*facts.visible, *facts.unreported)
     kinds = {finding.kind for finding in findings}
     is_portable = case.projections is Projections.AP
-    searched = _SEARCHED if is_portable else _SEARCHED | _SEARCHED_UPRIGHT
+    searched_labels = _SEARCHED if is_portable else _SEARCHED | _SEARCHED_UPRIGHT
     if kinds & DEVICES or is_portable:
-        searched |= _SEARCHED_DEVICES
+        searched_labels |= _SEARCHED_DEVICES
     for labels, obscuring in _SEARCHED_IF_SEEN:
         if not kinds & obscuring:
-            searched |= labels
+            searched_labels |= labels
     return SourceExam(
         id=case.exam_id,
         file=SOURCE_NAME,
@@ -85,5 +85,5 @@ def make_source_exam(facts: ExamFacts, files: Mapping[str, str], *, seed: int) -
             )
             for finding in findings
         ),
-        labels_searched=searched,
+        labels_searched=searched_labels,
     )

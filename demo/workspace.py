@@ -57,7 +57,7 @@ def make_demo(
     rows: int = ROWS,
     columns: int = COLUMNS,
 ) -> DemoCounts:
-    """Create the demo workspace. If this is interrupted, the workspace is either complete or absent.
+    """Create the demo workspace. If the creation is interrupted, the workspace is complete or absent.
 
     Raises:
         AlreadyThere: a workspace exists.
@@ -88,10 +88,10 @@ def make_demo(
                 rows=rows,
                 columns=columns,
                 report_progress=report_progress,
-                during_rendering=partial(_prepare, engine),
+                during_rendering=partial(_prepare_database, engine),
             )
-            from browsing.service import index_questions  # noqa: PLC0415 - see _prepare
-            from demo.history import build_history  # noqa: PLC0415 - see _prepare
+            from browsing.service import index_questions  # noqa: PLC0415 - see _prepare_database
+            from demo.history import build_history  # noqa: PLC0415 - see _prepare_database
 
             with unit_of_work(engine) as db:
                 build_history(
@@ -120,8 +120,8 @@ def make_demo(
     return counts
 
 
-def _prepare(engine: Engine) -> None:
-    """Create the tables, and import what fills them, while other processes render."""
+def _prepare_database(engine: Engine) -> None:
+    """Create the tables and import demo.history, while other processes render."""
     upgrade(engine)
     import_module("demo.history")
 
@@ -135,7 +135,7 @@ def _write_source_files(
     report_progress: Callable[[str], None],
     during_rendering: Callable[[], None],
 ) -> tuple[DemoCounts, QuestionSet, list[ExamFiles]]:
-    """Write radiographs, question file and hidden key, as a generator of questions would deliver them."""
+    """Write the radiographs, the question file, and the list of the planted errors and faults."""
     report_progress(f"Rendering {len(cases)} exams")
     rendered_exams = render_cases(
         cases,
@@ -147,10 +147,12 @@ def _write_source_files(
         ),
         while_rendering=during_rendering,
     )
-    by_number = {rendered_exam.facts.case.number: rendered_exam.facts for rendered_exam in rendered_exams}
+    facts_by_number = {
+        rendered_exam.facts.case.number: rendered_exam.facts for rendered_exam in rendered_exams
+    }
     reported_facts = [
-        with_report_from(rendered_exam.facts, by_number[rendered_exam.facts.case.report_from_exam])
-        if rendered_exam.facts.case.report_from_exam in by_number
+        with_report_from(rendered_exam.facts, facts_by_number[rendered_exam.facts.case.report_from_exam])
+        if rendered_exam.facts.case.report_from_exam in facts_by_number
         else rendered_exam.facts
         for rendered_exam in rendered_exams
     ]
@@ -161,10 +163,12 @@ def _write_source_files(
     question_set = plant_errors(write_questions(exams, seed=SEED), seed=SEED)
     with writing_files(folder / "questions.jsonl") as (file,):
         for _, exam in exams:
-            questions = [item for item in question_set.generated if item.question.exam_id == exam.id]
+            questions = [
+                generated for generated in question_set.generated if generated.question.exam_id == exam.id
+            ]
             file.writelines(encode_questions(exam, questions, comparison=True))
-    key = json.dumps(question_set.build_answer_key(), indent=1, ensure_ascii=False)
-    (folder / "planted.json").write_text(key + "\n", encoding="utf-8")
+    planted_json = json.dumps(question_set.build_answer_key(), indent=1, ensure_ascii=False)
+    (folder / "planted.json").write_text(planted_json + "\n", encoding="utf-8")
     counts = DemoCounts(
         exams=len(rendered_exams), questions=len(question_set.questions), planted=len(question_set.planted)
     )
@@ -185,12 +189,12 @@ def _check_only_demo(workspace: Workspace) -> None:
     try:
         upgrade(engine)
         with read_only_session(engine) as db:
-            foreign = [person.name for person in list_people(db, by=by) if not person.demo]
-            foreign += [name for name in list_drawable_datasets(db, by=by) if name != DATASET]
+            foreign_names = [person.name for person in list_people(db, by=by) if not person.demo]
+            foreign_names += [name for name in list_drawable_datasets(db, by=by) if name != DATASET]
     finally:
         engine.dispose()
-    if foreign:
-        raise Refused(f"{not_a_demo} It contains other people or datasets: {', '.join(foreign)}.")
+    if foreign_names:
+        raise Refused(f"{not_a_demo} It contains other people or datasets: {', '.join(foreign_names)}.")
 
 
 def _remove_stale_builds(home: Path, *, now: datetime) -> None:
@@ -220,7 +224,7 @@ def _write_marker(folder: Path, counts: DemoCounts, *, now: datetime) -> None:
 
 
 def _move_into_place(workspace: Workspace, build_folder: Path, file: Path, *, replace_existing: bool) -> None:
-    """Move everything into place, the database last: it determines whether a workspace exists."""
+    """Move everything into place; the database last, because it determines whether a workspace exists."""
     if file.exists() and not replace_existing:
         raise AlreadyThere(
             f"A workspace was created in {workspace.home} in the meantime. Nothing was changed."
@@ -229,7 +233,7 @@ def _move_into_place(workspace: Workspace, build_folder: Path, file: Path, *, re
     if replace_existing:
         old_folder = build_folder / "old"
         old_folder.mkdir()
-        for path in (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm"))):
+        for path in (file, *(file.with_name(file.name + suffix) for suffix in ("-wal", "-shm"))):
             if path.exists():
                 path.rename(old_folder / path.name)
         for name in ("images", "cache", "releases", "refusals", "uploads", SOURCE, MARKER_FILE):

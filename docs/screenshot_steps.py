@@ -1,4 +1,4 @@
-"""What is done on pages before their pictures are taken."""
+"""The steps on a page before its picture is taken."""
 
 from __future__ import annotations
 
@@ -6,35 +6,36 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page
 
-_CASE_TEXT = "Cannot be determined from this exam"  # stands on every case
+_CASE_TEXT = "Cannot be determined from this exam"  # shown on every case
 
 
 def click_and_wait(name: str, expected_text: str) -> Callable[[Page], None]:
-    """Click on that text, and wait for the other one."""
+    """Click on the text ``name``, and wait for ``expected_text``."""
 
     def step(page: Page) -> None:
         page.get_by_text(name, exact=True).first.click()
         page.get_by_text(expected_text).first.wait_for(timeout=30_000)
-        page.wait_for_timeout(2500)  # a chart is drawn
+        page.wait_for_timeout(2500)  # until the chart is drawn
 
     return step
 
 
 def open_report(section: str = "Accuracy") -> Callable[[Page], None]:
-    """The simulated study's report, computed where it was not before, on one of its parts."""
+    """Open a section of the simulated study's report. Create the report if it does not exist."""
 
     def step(page: Page) -> None:
         page.get_by_text("Report", exact=True).first.click()
-        compute = page.get_by_role("button", name="Create report")
-        compute.or_(page.get_by_text("All files (ZIP)")).first.wait_for(timeout=30_000)
-        if compute.count():
-            compute.click()
+        create_button = page.get_by_role("button", name="Create report")
+        create_button.or_(page.get_by_text("All files (ZIP)")).first.wait_for(timeout=30_000)
+        if create_button.count():
+            create_button.click()
         page.get_by_text("All files (ZIP)").wait_for(timeout=180_000)
-        choice = page.get_by_test_id("stMain").get_by_text(section, exact=True).first  # not the navigation's
-        if section != "Accuracy":  # which is shown from the start; a click would take the choice away
-            choice.click()
-        page.wait_for_timeout(3000)  # the charts are drawn
-        choice.scroll_into_view_if_needed()
+        # In the main part of the page, not in the navigation.
+        section_button = page.get_by_test_id("stMain").get_by_text(section, exact=True).first
+        if section != "Accuracy":  # it is selected from the start; a click would deselect it
+            section_button.click()
+        page.wait_for_timeout(3000)  # until the charts are drawn
+        section_button.scroll_into_view_if_needed()
         page.mouse.move(720, 500)
         page.mouse.wheel(0, 420)
         page.wait_for_timeout(500)
@@ -43,7 +44,7 @@ def open_report(section: str = "Accuracy") -> Callable[[Page], None]:
 
 
 def begin_reading(page: Page) -> None:
-    """Past the guideline, where it was not read for the picture before, to a case with its image drawn."""
+    """Close the guideline, if it is shown, and select an answer on a case with its image drawn."""
     page.get_by_text("Start reading").or_(page.get_by_text(_CASE_TEXT)).first.wait_for()
     button = page.get_by_role("button", name="Start reading")
     if button.count():
@@ -59,7 +60,7 @@ def wait_for_image_grid(page: Page) -> None:
     page.wait_for_function(
         "document.querySelector('img[alt=\"image 1\"]')?.naturalWidth > 100", timeout=30_000
     )
-    page.wait_for_timeout(1500)  # the others
+    page.wait_for_timeout(1500)  # until the other images are drawn
 
 
 def correct_question(page: Page) -> None:
@@ -75,18 +76,18 @@ def correct_question(page: Page) -> None:
 
 
 def rate_question(page: Page) -> None:
-    """All four ratings."""
+    """Give all four ratings."""
     for key in "5554":
         page.keyboard.press(key)
 
 
 def show_lateral(page: Page) -> None:
-    """The lateral radiograph."""
+    """Show the lateral radiograph."""
     page.get_by_role("button", name="LATERAL").first.click()
     page.wait_for_timeout(900)
 
 
 def open_guideline(page: Page) -> None:
-    """The guideline over the page."""
+    """Open the guideline over the page."""
     page.get_by_role("button", name="Guideline").first.click()
     page.get_by_role("dialog").wait_for()

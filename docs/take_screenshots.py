@@ -1,11 +1,11 @@
-"""Every page of the demo as a picture, dark and light: ``make screenshots``.
+"""Takes a picture of every page of the demo, dark and light: ``make screenshots``.
 
 Starts the real app on a fresh demo workspace, drives Chromium through it at 1440 x 900 and writes
-docs/screenshots/NAME-dark.png and NAME-light.png. A page that does not show what its entry waits for is
-named, and the command ends with 1.
+docs/screenshots/NAME-dark.png and NAME-light.png. The command prints each page that
+does not show its expected text, and ends with 1.
 
-    python -m docs.take_screenshots --only review        # the entries whose names begin so
-    python -m docs.take_screenshots --home FOLDER        # a demo workspace that is there already
+    python -m docs.take_screenshots --only review        # the entries whose names begin with "review"
+    python -m docs.take_screenshots --home FOLDER        # an existing demo workspace
     python -m docs.take_screenshots --widths 1024 2560 --out FOLDER      # NAME-THEME-WIDTH.png
 """
 
@@ -74,7 +74,7 @@ _IS_PAINTED = f"""() => {_SHADOW_ROOTS}.some(root => {{
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screenshot:
-    """One picture: whose page, where, what must be read on it, and what is done before it is taken.
+    """One picture: the person, the page, the text that it must show, and the steps before it is taken.
 
     ``matches_sheet`` picks a question of the person in batch ``batch`` to open instead of ``path``.
     """
@@ -253,7 +253,7 @@ SCREENSHOTS = (
 
 
 def main() -> int:
-    """Take the pictures; 1 when one of the pages did not show what it should."""
+    """Take the pictures; return 1 if a page does not show its expected text."""
     parser = argparse.ArgumentParser(description="Every page of the demo as a picture, dark and light.")
     parser.add_argument("--only", default="", metavar="NAME", help="entries whose names begin so")
     parser.add_argument("--home", type=Path, help="a demo workspace that is there already")
@@ -280,17 +280,17 @@ def main() -> int:
         with _run_app(environment, args.port or _find_free_port()) as url, sync_playwright() as playwright:
             chromium_path = next(filter(None, map(shutil.which, _CHROMIUM)), None)
             browser = playwright.chromium.launch(executable_path=chromium_path, args=_ARGUMENTS)
-            failed = []
+            failures = []
             for theme in THEMES:
-                failed += _take_screenshots(
+                failures += _take_screenshots(
                     browser, url=url, home=home, theme=theme, screenshots=screenshots, out=args.out,
                     widths=args.widths,
                 )  # fmt: skip
     total = sum(path.stat().st_size for path in args.out.glob("*.png"))
     print(f"{args.out}: {total / 1e6:.1f} MB in all")
-    for failure in failed:
+    for failure in failures:
         print(failure, file=sys.stderr)
-    return 1 if failed else 0
+    return 1 if failures else 0
 
 
 def _take_screenshots(
@@ -303,10 +303,10 @@ def _take_screenshots(
     out: Path,
     widths: list[int] | None,
 ) -> list[str]:
-    """Take the shots of one theme, each person signed in once; what failed, in words."""
+    """Take the pictures of one theme with one sign-in per person; return the failures as text."""
     first_width = widths[0] if widths else DOCUMENTED_WIDTH  # tables keep the text size of the first window
     window: ViewportSize = {"width": first_width, "height": HEIGHTS[first_width]}
-    failed = []
+    failures = []
     used_questions: set[int] = set()
     for person in dict.fromkeys(screenshot.person for screenshot in screenshots):
         context = browser.new_context(viewport=window, color_scheme=theme, base_url=url, locale="en-GB")
@@ -320,15 +320,15 @@ def _take_screenshots(
                     _save_picture(page, out / f"{screenshot.name}-{theme}.png")
                 for width in widths or ():
                     page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
-                    page.wait_for_timeout(900)  # charts and radiographs are drawn again
+                    page.wait_for_timeout(900)  # until charts and radiographs are drawn again
                     _save_picture(page, out / f"{screenshot.name}-{theme}-{width}.png")
                 print(f"{screenshot.name}-{theme}")
             except (Error, LookupError) as error:
-                failed.append(f"{screenshot.name}-{theme}: {str(error).splitlines()[0]}")
+                failures.append(f"{screenshot.name}-{theme}: {str(error).splitlines()[0]}")
                 page.screenshot(path=out / f"failed-{screenshot.name}-{theme}.png")
             page.close()
         context.close()
-    return failed
+    return failures
 
 
 def _open_screenshot(page: Page, screenshot: Screenshot, home: Path, used_questions: set[int]) -> None:
@@ -349,7 +349,7 @@ def _save_picture(page: Page, target: Path) -> None:
 
 
 def _resolve_address(screenshot: Screenshot, home: Path, used_questions: set[int]) -> str:
-    """The path, or that of the first fitting question that no other picture shows."""
+    """Return the path, or the address of the first matching question that no other picture shows."""
     if not screenshot.batch:
         return screenshot.path
     engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
@@ -362,18 +362,18 @@ def _resolve_address(screenshot: Screenshot, home: Path, used_questions: set[int
             batch = next(candidate for candidate in batches if candidate.name == screenshot.batch)
             if screenshot.matches_sheet is None:
                 return f"{screenshot.path}?batch={batch.id}"
-            number: int | None = None
+            next_row_id: int | None = None
             while True:
                 sheet = load_sheet(
-                    db, person=person, batch_id=batch.id, question=number, now=batch.created_at
+                    db, person=person, batch_id=batch.id, question=next_row_id, now=batch.created_at
                 )
                 if sheet is None:
                     break
                 if sheet.question_row_id not in used_questions and screenshot.matches_sheet(sheet):
                     used_questions.add(sheet.question_row_id)
                     return f"/review?batch={batch.id}&question={sheet.question_row_id}"
-                number = sheet.next
-                if number is None:
+                next_row_id = sheet.next
+                if next_row_id is None:
                     break
         raise LookupError("no question fits this entry any more; take the pictures on a fresh demo")
     finally:
@@ -391,17 +391,17 @@ def _sign_in(context: BrowserContext, name: str) -> None:
 
 
 def _compress_png(png: bytes) -> bytes:
-    """The picture with 256 colours: a third of the size, and no tint on the greys that an eye would see."""
+    """Reduce the picture to 256 colours: a third of the size, without a visible tint on the greys."""
     image = Image.open(io.BytesIO(png)).convert("RGB")
     buffer = io.BytesIO()
-    reduced = image.quantize(256, method=Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
-    reduced.save(buffer, "PNG", optimize=True)
+    reduced_image = image.quantize(256, method=Image.Quantize.MEDIANCUT, kmeans=2, dither=Image.Dither.NONE)
+    reduced_image.save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
 
 
 @contextmanager
 def _run_app(environment: dict[str, str], port: int) -> Iterator[str]:
-    """The app on that port while the block lasts; its address."""
+    """Run the app on a port and yield its address."""
     url = f"http://localhost:{port}"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     with subprocess.Popen(command, cwd=ROOT, env=environment) as server:

@@ -1,8 +1,8 @@
-"""Where heavy computations run: in processes of this machine, or on a Dask cluster, by one setting.
+"""Runs heavy computations in processes of this machine or on a Dask cluster, as one setting states.
 
 A computation takes a :class:`concurrent.futures.Executor` and maps a function over its parts with
-:func:`map_in_order`. The function is at the top level of a module, and its result depends on its arguments
-only. So the results are the same wherever they run.
+:func:`map_in_order`. The function is at the top level of a module, and its result depends only on its
+arguments, so the results are the same wherever the function runs.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from distributed import Client
 
 SETTING = "OVERREAD_WORKERS"
-#: Parts that are submitted ahead. More than workers, so that none waits; few, so that memory stays bounded.
+#: Number of parts submitted ahead: more than workers, so that none waits; few, so that memory is bounded.
 _AHEAD = 64
 _CONNECT_SECONDS = 10
-#: After which a result that is not there leads to a check of the connection.
+#: Seconds of waiting for a result, after which the connection is checked.
 _CHECK_SECONDS = 5
-#: Fewer questions are compared in this process.
+#: Fewer questions than this are compared in this process.
 _FEW = 20_000
 _NOTHING_STORED = "Nothing was stored. Run the computation again."
 _main_module_lock = threading.Lock()
@@ -53,17 +53,17 @@ def is_cluster() -> bool:
 
 
 class _SpawnedProcess(SpawnProcess):
-    """A new process that does not run the main module again: in the app, that is the page of a person."""
+    """A new process that does not run the main module again. In the app, this module is a person's page."""
 
     @staticmethod
     def _Popen(process_obj: BaseProcess) -> Popen:  # noqa: N802 - the name in multiprocessing
-        nothing = ModuleType("__main__")
+        empty_module = ModuleType("__main__")
         with _main_module_lock:
-            main, sys.modules["__main__"] = sys.modules["__main__"], nothing
+            main, sys.modules["__main__"] = sys.modules["__main__"], empty_module
             try:
                 return SpawnProcess._Popen(process_obj)
             finally:
-                if sys.modules["__main__"] is nothing:  # Streamlit may have set the page of another person
+                if sys.modules["__main__"] is empty_module:  # Streamlit may have set another person's page
                     sys.modules["__main__"] = main
 
 
@@ -120,8 +120,8 @@ def _wait_for(future: Future[_Result], executor: Executor) -> _Result:
 class _DaskExecutor(Executor):
     """Dask's executor, with a check of its connection.
 
-    When a scheduler ends, its client cancels the futures that it knows. One that is submitted while the
-    client tries to connect again would never be done (distributed 2026.8).
+    When a scheduler ends, its client cancels the futures that it knows. A future that is submitted while
+    the client tries to connect again would never be done (distributed 2026.8).
     """
 
     def __init__(self, client: Client) -> None:
@@ -142,7 +142,7 @@ class _DaskExecutor(Executor):
 
 @contextmanager
 def open_executor_for(count: int) -> Iterator[Executor]:
-    """Open an executor for so many questions: this process if there are few, since others start slowly.
+    """Open an executor for ``count`` questions: this process if they are few, since others start slowly.
 
     Raises:
         InvalidValue: see :func:`open_executor`.

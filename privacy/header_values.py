@@ -240,22 +240,22 @@ def _build_hit(field: str, span: tuple[int, int], kind: HitKind) -> TextHit:
 def _find_dates(text: str) -> Iterator[tuple[tuple[int, int], set[date]]]:
     """Yield passages that are dates, with all dates that they can mean (day and month may be swapped)."""
     for match in _ISO_DATE.finditer(text):
-        yield match.span(), _valid_dates((match[1], match[2], match[3]))
+        yield match.span(), _list_valid_dates((match[1], match[2], match[3]))
     for match in _NUMERIC_DATE.finditer(text):
         years = [match[3]] if len(match[3]) == 4 else [f"19{match[3]}", f"20{match[3]}"]
         orders = [(year, *pair) for year in years for pair in ((match[2], match[1]), (match[1], match[2]))]
-        yield match.span(), _valid_dates(*orders)
+        yield match.span(), _list_valid_dates(*orders)
     for match in _DAY_MONTH.finditer(text):
-        yield match.span(), _valid_dates((match[3], _month_number(match[2]), match[1]))
+        yield match.span(), _list_valid_dates((match[3], _get_month_number(match[2]), match[1]))
     for match in _MONTH_DAY.finditer(text):
-        yield match.span(), _valid_dates((match[3], _month_number(match[1]), match[2]))
+        yield match.span(), _list_valid_dates((match[3], _get_month_number(match[1]), match[2]))
 
 
-def _valid_dates(*orders: tuple[str, str, str]) -> set[date]:
+def _list_valid_dates(*orders: tuple[str, str, str]) -> set[date]:
     return {day for order in orders if (day := _parse_date(*order)) is not None}
 
 
-def _month_number(name: str) -> str:
+def _get_month_number(name: str) -> str:
     return str(_MONTHS.get(name.casefold(), 0))
 
 

@@ -24,7 +24,7 @@ _MONTH = (
 )
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _DAY_NTH = rf"{_DAY}(?:st|nd|rd|th)?"
-_NUMBER = r"(?:0?[1-9]|1[0-2])"
+_MONTH_NUMBER = r"(?:0?[1-9]|1[0-2])"
 _YEAR = r"(?:19|20)\d\d"
 # Numbers separated by a slash are more often ribs or vertebrae than a date.
 _NO_BONES_BEFORE = r"(?<![\d/.\-])(?<![TCLStcls])(?<!ribs )(?<!rib )(?<!Ribs )(?<!RIBS )(?<!levels )"
@@ -33,16 +33,20 @@ _NO_BONES_AFTER = r"(?![\d/\-]|\.\d|\s*(?:th\b|[Rr]ib|RIB|[Ll]evel|mm\b|cm\b|ver
 #: Two numbers with a mark or a space between them, as in dates and phone numbers but not in most texts.
 _NUMBERS_IN_A_ROW = re.compile(r"\d[-/.)\s]{1,2}\d")
 _ANY_MONTH = re.compile(_MONTH)
-# (digits in a row that each match contains at least, pattern, what each text with a match contains,
-# whole words of which each text with a match has one)
+# (minimum number of consecutive digits in a match, pattern, a search that succeeds in each text with a match,
+# whole words of which each text with a match has at least one)
 _DATES = (
     (4, rf"\b{_YEAR}([-/.])(?:0?[1-9]|1[0-2])\1{_DAY}(?!\d)", _NUMBERS_IN_A_ROW),
     (
         4,
-        rf"(?<![\d/.\-])(?:{_DAY}([-/.]){_NUMBER}|{_NUMBER}([-/.]){_DAY})(?:\1|\2){_YEAR}(?!\d)",
+        rf"(?<![\d/.\-])(?:{_DAY}([-/.]){_MONTH_NUMBER}|{_MONTH_NUMBER}([-/.]){_DAY})(?:\1|\2){_YEAR}(?!\d)",
         _NUMBERS_IN_A_ROW,
     ),
-    (2, rf"{_NO_BONES_BEFORE}(?:{_NUMBER}/{_DAY}|{_DAY}/{_NUMBER})/\d\d{_NO_BONES_AFTER}", _NUMBERS_IN_A_ROW),
+    (
+        2,
+        rf"{_NO_BONES_BEFORE}(?:{_MONTH_NUMBER}/{_DAY}|{_DAY}/{_MONTH_NUMBER})/\d\d{_NO_BONES_AFTER}",
+        _NUMBERS_IN_A_ROW,
+    ),
     (2, rf"\b{_DAY_NTH}(?:\s+of)?[\s-]+{_MONTH},?[\s-]*(?:'?\d\d\b|{_YEAR}\b)", _ANY_MONTH),
     (4, rf"\b{_MONTH}\s+{_DAY_NTH},?\s+{_YEAR}\b", _ANY_MONTH),
     (1, rf"\b(?!May\b|MAY\b){_MONTH}\s+{_DAY_NTH}(?![\d.%]|\s*(?:cm|mm|of|ribs?)\b)", _ANY_MONTH),
@@ -68,7 +72,7 @@ _NAME_OF_NUMBER = (
 _NAME_OF_NUMBER_FOLDED = compile_folded(_NAME_OF_NUMBER)
 
 
-def _names_number(text: str) -> bool:
+def _has_name_of_number(text: str) -> bool:
     return _NAME_OF_NUMBER_FOLDED.search(fold(text)) is not None
 
 
@@ -76,7 +80,7 @@ _RECORD_NUMBERS = (
     (
         1,
         rf"\b(?i:{_NAME_OF_NUMBER})\s*[:#.]?\s*(?=[\w./-]*\d)[A-Za-z0-9][\w./-]{{3,}}",
-        _names_number,
+        _has_name_of_number,
     ),
     (7, r"(?<![\w.,/-])\d{7,12}(?![\w%]|[.,/-]\d)"),
     (6, r"(?<![\w.-])[A-Z]{1,4}-?\d{6,12}(?![\w.-])"),
@@ -92,7 +96,7 @@ _NO_NAME = (
     r"Left|Right|Lung|Heart|Cardiology|Oncology|Pulmonary|Attending|Resident|House|Staff|Officer)\b)"
 )
 _NAME = rf"{_NO_NAME}{_WORD}"
-#: Whole words of which each degree has one, with or without dots: "Ph.D." has "ph".
+#: Each degree contains at least one of these whole words, with or without dots: "Ph.D." contains "ph".
 _WORDS_OF_DEGREES = "md|m|do|d|phd|ph|frcr|frc|fr|f|rn|r"
 _DEGREES = r"M\.?D\b|D\.?O\b\.|Ph\.?D\b|F\.?R\.?C\.?R\b|R\.?N\b"
 _PEOPLE = (
@@ -112,7 +116,7 @@ _STREET = (
     r"Street|St\.|Avenue|Ave\b\.?|Road|Rd\b\.?|Boulevard|Blvd\b\.?|Lane|Ln\b\.?|Drive|Dr\.|Court|Way|Square|"
     r"Highway|Terrace|Parkway"
 )
-#: The whole words of streets.
+#: Each street name contains at least one of these whole words.
 _WORDS_OF_STREETS = _STREET.replace(r"\b\.?", "").replace(r"\.", "")
 _ADDRESSES = (
     (
@@ -138,13 +142,12 @@ class _Rule(NamedTuple):
     """A pattern, what it finds, and what a text with a match contains.
 
     Attributes:
-        kind: what it finds.
+        kind: the kind of its hits.
         filtered: the pattern.
-        digits: the digits in a row that each match contains at least.
+        digits: the minimum number of consecutive digits in a match.
         has_numbers_in_a_row: whether each match contains ``_NUMBERS_IN_A_ROW``.
-        find_needed: a search that finds something in each text with a match, and that is faster; None if
-            there is none.
-        needed_bits: of these bits of words, each text with a match has one, besides those of the pattern.
+        find_needed: a faster search that succeeds in each text with a match; None if there is none.
+        needed_bits: each text with a match has words with one of these bits and one of the pattern's bits.
     """
 
     kind: HitKind
@@ -197,8 +200,8 @@ RULES = tuple(
 )
 _DIGITS = re.compile(r"\d+")
 _TO_DIGITS = bytes(code if chr(code) in string.digits else ord(" ") for code in range(256))
-_MOST_DIGITS = max(rule.digits for rule in RULES)
-#: The bits of the words that decide about some rule.
+_MAX_DIGITS = max(rule.digits for rule in RULES)
+#: The word bits that at least one rule needs.
 _WORD_BITS = reduce(
     or_,
     (bits for rule in RULES for bits in (rule.filtered.word_bits, rule.needed_bits) if bits != ALL_BITS),
@@ -225,9 +228,9 @@ def find_hits_by_pattern(text: str, *, field: str) -> Iterator[TextHit]:
 
 
 def may_have_hits(texts: Iterable[str], *, word_bits: int) -> bool:
-    """Whether any of these texts may have a hit: a faster test of many texts, of which few have one.
+    """Whether any of these texts may have a hit: a faster test of many texts, few of which have one.
 
-    The texts are searched together. Between them stands what no pattern matches.
+    The texts are searched together, joined by a separator that no pattern matches.
 
     Args:
         texts: the texts.
@@ -239,9 +242,9 @@ def may_have_hits(texts: Iterable[str], *, word_bits: int) -> bool:
 
 def _find_rules(text: str, word_bits: int) -> Iterator[_Rule]:
     """Yield the rules that can match a text with these words, in order."""
-    # The bytes take a tenth of the time of the pattern.
+    # Translating the bytes takes a tenth of the time of the pattern.
     runs = text.encode().translate(_TO_DIGITS).split() if text.isascii() else _DIGITS.findall(text)
-    digits = min(max(map(len, runs), default=0), _MOST_DIGITS)
+    digits = min(max(map(len, runs), default=0), _MAX_DIGITS)
     is_in_a_row = len(runs) > 1 and _NUMBERS_IN_A_ROW.search(text) is not None
     for rule in _select_rules(word_bits & _WORD_BITS, digits, is_in_a_row):
         if rule.may_match(text, word_bits):
@@ -250,7 +253,7 @@ def _find_rules(text: str, word_bits: int) -> Iterator[_Rule]:
 
 @lru_cache(maxsize=10_000)
 def _select_rules(bits: int, digits: int, is_in_a_row: bool) -> tuple[_Rule, ...]:
-    """Return the rules that can match a text with these words and digits; many texts have the same."""
+    """Return the rules that can match a text with these words and digits; many texts have the same ones."""
     return tuple(
         rule
         for rule in RULES

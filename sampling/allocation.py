@@ -1,6 +1,6 @@
 """Allocates a draw to strata: evenly over the tiers, proportionally to size within a tier.
 
-The computation uses integers and exact fractions only, so that all machines give the same result.
+The computation uses only integers and exact fractions, so that all machines give the same result.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def allocate_to_tiers(n: int, *, sizes: Mapping[Tier, int], plan: SamplingPlan) 
     order = [tier for tier in TIERS_BY_PREFERENCE if sizes.get(tier, 0) and plan.share(tier) > 0]
     shares = {tier: Fraction(plan.share(tier)) for tier in order}
     counts = _compute_lower_bounds(n, sizes={tier: sizes[tier] for tier in order}, shares=shares)
-    missing = min(n, sum(sizes[tier] for tier in order)) - sum(counts.values())
-    for _ in range(missing):
+    missing_count = min(n, sum(sizes[tier] for tier in order)) - sum(counts.values())
+    for _ in range(missing_count):
         available = (tier for tier in order if counts[tier] < sizes[tier])
         counts[min(available, key=lambda tier: (2 * counts[tier] + 1) / shares[tier])] += 1
     return {tier: counts.get(tier, 0) for tier in sizes}

@@ -20,7 +20,7 @@ from domain.errors import Refused
 class ExamFindings:
     """An exam with its findings.
 
-    An exam can be neither healthy nor have findings if its report states neither.
+    An exam whose report states neither is not healthy and has no findings.
     """
 
     number: int
@@ -73,7 +73,10 @@ def select_balanced_exams(
         numbers=tuple(sorted(exam.number for exam in chosen)),
         healthy=balance.healthy_exams,
         by_finding=tuple(
-            sorted(((name, count) for name, count in counts.items() if count), key=lambda x: (-x[1], x[0]))
+            sorted(
+                ((name, count) for name, count in counts.items() if count),
+                key=lambda pair: (-pair[1], pair[0]),
+            )
         ),
     )
 

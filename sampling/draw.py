@@ -49,11 +49,11 @@ def mix_hashes(hashes: NDArray[np.int64], *, seed: int) -> NDArray[np.uint64]:
     buffer = np.empty(min(_BLOCK_SIZE, len(mixed_hashes)), dtype=np.uint64)
     for start in range(0, len(mixed_hashes), _BLOCK_SIZE):
         block = mixed_hashes[start : start + _BLOCK_SIZE]
-        _mix(block, buffer[: len(block)])
+        _mix_block(block, buffer[: len(block)])
     return mixed_hashes
 
 
-def _mix(block: NDArray[np.uint64], folded: NDArray[np.uint64]) -> None:
+def _mix_block(block: NDArray[np.uint64], folded: NDArray[np.uint64]) -> None:
     """Mix a block in place with few array operations; ``folded`` is a buffer of equal size."""
     block *= np.uint64(_FIRST_MULTIPLIER)
     np.right_shift(block, np.uint64(32), out=folded)
@@ -86,20 +86,20 @@ def draw_questions(
     """
     limits = _compute_limits(counts_to_draw, sizes)
     candidates, values = _select_candidates(hashes, strata, limits=limits, seed=seed)
-    stratum_of = strata[candidates]
-    candidate_counts = np.bincount(stratum_of, minlength=len(counts_to_draw))
+    candidate_strata = strata[candidates]
+    candidate_counts = np.bincount(candidate_strata, minlength=len(counts_to_draw))
     is_short = candidate_counts < np.asarray(counts_to_draw)
     if np.any(is_short):  # too few hashes are below a limit by chance: use all questions of these strata
         candidates, values = _select_candidates(
             hashes, strata, limits=np.where(is_short, np.uint64(_MASK), limits), seed=seed
         )
-        stratum_of = strata[candidates]
+        candidate_strata = strata[candidates]
     is_chosen = np.zeros(len(candidates), dtype=np.bool_)
     for stratum, n in enumerate(counts_to_draw):
         if n:
             _mark_lowest(
                 is_chosen,
-                stratum_of == stratum,
+                candidate_strata == stratum,
                 values,
                 n,
                 question_id_at=lambda index: question_id_at(int(candidates[index])),
@@ -125,8 +125,8 @@ def _mark_lowest(
         np.count_nonzero(stratum_values[:n] == threshold)
     )
     if surplus:
-        tied = np.flatnonzero(in_stratum & (values == threshold)).tolist()
-        is_chosen[sorted(tied, key=question_id_at)[-surplus:]] = False
+        tied_indices = np.flatnonzero(in_stratum & (values == threshold)).tolist()
+        is_chosen[sorted(tied_indices, key=question_id_at)[-surplus:]] = False
 
 
 def _compute_limits(counts_to_draw: Sequence[int], sizes: Sequence[int]) -> NDArray[np.uint64]:
@@ -151,7 +151,7 @@ def _select_candidates(
     take less time than looking up the limit of each question.
     """
     highest_limit = limits.max(initial=np.uint64(0))
-    use_one_limit = bool(highest_limit // np.uint64(2) <= limits.min(initial=np.uint64(_MASK)))
+    uses_one_limit = bool(highest_limit // np.uint64(2) <= limits.min(initial=np.uint64(_MASK)))
     salt = np.uint64(mix_seed(seed))
     size = min(_BLOCK_SIZE, len(hashes))
     block, buffer = np.empty(size, dtype=np.uint64), np.empty(size, dtype=np.uint64)
@@ -165,8 +165,8 @@ def _select_candidates(
         length = min(_BLOCK_SIZE, len(hashes) - start)
         mixed_block, scratch, is_below = block[:length], buffer[:length], below_buffer[:length]
         np.bitwise_xor(unsigned[start : start + length], salt, out=mixed_block)
-        _mix(mixed_block, scratch)
-        if use_one_limit:
+        _mix_block(mixed_block, scratch)
+        if uses_one_limit:
             np.less_equal(mixed_block, highest_limit, out=is_below)
         else:
             limits_of_block = np.take(limits, strata[start : start + length], out=scratch, mode="clip")

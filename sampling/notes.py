@@ -57,13 +57,15 @@ def _describe_short_tiers(
     """Describe the tiers that have fewer questions than their share of n."""
     # The number of questions per tier if every tier had enough.
     unrestricted_counts = allocate_to_tiers(n, sizes=dict.fromkeys(tiers, n), plan=plan)
-    short = [tier for tier in tiers if sizes[tier] < unrestricted_counts[tier]]
-    notes = [_describe_short_tier(tier, size=sizes[tier], share=unrestricted_counts[tier]) for tier in short]
-    compensating = [tier for tier in tiers if drawn[tier] > unrestricted_counts[tier]]
-    if short and compensating:
+    short_tiers = [tier for tier in tiers if sizes[tier] < unrestricted_counts[tier]]
+    notes = [
+        _describe_short_tier(tier, size=sizes[tier], share=unrestricted_counts[tier]) for tier in short_tiers
+    ]
+    compensating_tiers = [tier for tier in tiers if drawn[tier] > unrestricted_counts[tier]]
+    if short_tiers and compensating_tiers:
         additions = ", ".join(
             f"{drawn[tier] - unrestricted_counts[tier]:,} more from {_format_tier(tier).lower()}"
-            for tier in compensating
+            for tier in compensating_tiers
         )
         notes.append(f"The shortfall is taken evenly from the other difficulties: {additions}.")
     return notes
@@ -85,11 +87,11 @@ def _describe_undrawn_tiers(
 
 
 def _describe_undrawn_tier(tier: Tier, size: int) -> str:
-    count = count_text(size, "question")
+    size_text = count_text(size, "question")
     if tier is None:
         verb, pronoun = ("has", "Its") if size == 1 else ("have", "Their")
-        return f"{count} {verb} no difficulty. {pronoun} share is 0, so none can be drawn."
-    return f"Difficulty {tier} has {count}. Its share is 0, so none can be drawn."
+        return f"{size_text} {verb} no difficulty. {pronoun} share is 0, so none can be drawn."
+    return f"Difficulty {tier} has {size_text}. Its share is 0, so none can be drawn."
 
 
 def _describe_untiered(tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: dict[Tier, int]) -> list[str]:
@@ -103,13 +105,15 @@ def _describe_untiered(tiers: Sequence[Tier], *, sizes: dict[Tier, int], drawn: 
 
 
 def _describe_undrawn_strata(strata: Sequence[Stratum]) -> list[str]:
-    undrawn = [stratum for stratum in strata if stratum.size and not stratum.drawn and stratum.further]
-    if not undrawn:
+    undrawn_strata = [stratum for stratum in strata if stratum.size and not stratum.drawn and stratum.further]
+    if not undrawn_strata:
         return []
-    size = count_text(sum(stratum.size for stratum in undrawn), "question")
-    if len(undrawn) == 1:
-        return [f"1 stratum ({size}) is so small that its share rounds to 0; no question is drawn from it."]
-    subject = f"{len(undrawn):,} strata ({size})"
+    size_text = count_text(sum(stratum.size for stratum in undrawn_strata), "question")
+    if len(undrawn_strata) == 1:
+        return [
+            f"1 stratum ({size_text}) is so small that its share rounds to 0; no question is drawn from it."
+        ]
+    subject = f"{len(undrawn_strata):,} strata ({size_text})"
     return [f"{subject} are so small that their shares round to 0; no question is drawn from them."]
 
 

@@ -70,11 +70,11 @@ def compute_inclusion_probabilities(
     probabilities, floors = np.zeros(len(risks)), np.zeros(len(risks))
     for stratum, n in enumerate(counts_to_draw):
         members = np.flatnonzero(strata == stratum)
-        available = is_available[members]
-        size = int(np.count_nonzero(available))
+        is_member_available = is_available[members]
+        size = int(np.count_nonzero(is_member_available))
         if not n or not size:
             continue
-        floor, factor = _compute_floor_and_factor(risks[members[available]], n, uniform_share)
+        floor, factor = _compute_floor_and_factor(risks[members[is_member_available]], n, uniform_share)
         floors[members] = floor
         probabilities[members] = np.minimum(1.0, floor + factor * risks[members])
     return probabilities, floors
@@ -91,16 +91,16 @@ def _compute_floor_and_factor(
     floor = uniform_share * n / size
     if not risks.any():
         return n / size, 0.0
-    ordered = np.sort(risks)[::-1]
-    tails = np.cumsum(ordered[::-1])[::-1]  # the sum of the risks from each position on
-    for certain in range(np.count_nonzero(ordered)):
-        factor = (n - certain - floor * (size - certain)) / tails[certain]
-        if floor + factor * ordered[certain] <= 1:
+    sorted_risks = np.sort(risks)[::-1]
+    tails = np.cumsum(sorted_risks[::-1])[::-1]  # the sum of the risks from each position on
+    for certain_count in range(np.count_nonzero(sorted_risks)):
+        factor = (n - certain_count - floor * (size - certain_count)) / tails[certain_count]
+        if floor + factor * sorted_risks[certain_count] <= 1:
             return floor, max(0.0, float(factor))
-    certain = int(np.count_nonzero(ordered))
-    if certain == size:
+    certain_count = int(np.count_nonzero(sorted_risks))
+    if certain_count == size:
         return 1.0, 0.0
-    return (n - certain) / (size - certain), 1 / float(ordered[certain - 1])
+    return (n - certain_count) / (size - certain_count), 1 / float(sorted_risks[certain_count - 1])
 
 
 def compute_draw_numbers(hashes: NDArray[np.int64], *, seed: int) -> NDArray[np.float64]:
@@ -114,7 +114,7 @@ def sort_for_review(
     """Order drawn questions for review: exams at random, the questions of an exam together.
 
     The order must not depend on the numbers that decided the draw. Questions with a low probability were
-    drawn with low numbers only, so that the first half of a batch in that order would not represent it.
+    drawn only with low numbers, so that the first half of a batch in that order would not represent it.
 
     Args:
         numbers: the numbers of the draw, shape (n,).
@@ -124,8 +124,8 @@ def sort_for_review(
     Returns:
         The indices of the questions in the order of review.
     """
-    by_number = np.argsort(numbers, kind="stable").tolist()
+    indices_by_number = np.argsort(numbers, kind="stable").tolist()
     exam_order: dict[int, float] = {}
-    for index in by_number:
+    for index in indices_by_number:
         exam_order.setdefault(exams[index], float(review_numbers[index]))
-    return sorted(by_number, key=lambda index: (exam_order[exams[index]], exams[index]))
+    return sorted(indices_by_number, key=lambda index: (exam_order[exams[index]], exams[index]))

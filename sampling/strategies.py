@@ -1,10 +1,10 @@
-"""Compares strategies of drawing by simulation: errors found, and the precision of the estimated rate.
+"""Compares drawing strategies by simulation: errors found, and the precision of the estimated rate.
 
 Which questions have an error is simulated from an assumed rate and from how much more often errors occur
 where the risk is high. The logit of a question's probability of an error increases linearly with its risk.
-The same simulated draws give both curves. The mean number of errors is exact: the sum of the probabilities to
-be drawn times those of an error. Questions are independent here: exams with several questions widen all
-intervals alike.
+The same simulated draws give both curves. The mean number of errors is exact: the sum, over the questions, of
+the probability of being drawn times the probability of an error. Questions are independent here: exams with
+several questions widen all intervals alike.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sampling.risk import compute_inclusion_probabilities
 UNIFORM_SHARES = (1.0, 0.5, 0.2)
 #: The numbers of reviewed questions that are compared.
 COMPARED_SIZES = (50, 100, 200, 400, 800)
-#: Larger datasets are represented by so many questions, with the same distribution of risk.
+#: Larger datasets are represented by this number of questions, drawn at random.
 _LARGEST_POPULATION = 20_000
 #: Draws of a larger share of the dataset are not compared.
 _LARGEST_SHARE = 0.25
@@ -105,14 +105,14 @@ def simulate_strategies(
         risks = random.choice(risks, _LARGEST_POPULATION, replace=False)
     size = len(risks)
     error_probabilities = _compute_error_probabilities(risks, assumptions)
-    strata, everyone = np.zeros(size, dtype=np.int32), np.ones(size, dtype=np.bool_)
+    strata, is_available = np.zeros(size, dtype=np.int32), np.ones(size, dtype=np.bool_)
     points = []
     for uniform_share in UNIFORM_SHARES:
         for n in sizes:
             if n > _LARGEST_SHARE * size:
                 continue
             probabilities, _ = compute_inclusion_probabilities(
-                risks, strata, everyone, counts_to_draw=[n], uniform_share=uniform_share
+                risks, strata, is_available, counts_to_draw=[n], uniform_share=uniform_share
             )
             figures = np.array(
                 [_simulate_draw(random, risks, error_probabilities, probabilities) for _ in range(runs)]
@@ -142,7 +142,7 @@ def fit_assumptions(
     Args:
         hits: whether each judged question has an error, shape (n,).
         risks: the risk of each, shape (n,).
-        weights: the number of questions of the dataset for which each stands, shape (n,).
+        weights: the number of questions of the dataset that each represents, shape (n,).
 
     Returns:
         The assumptions; None if all questions have an error, or none has.
@@ -166,26 +166,26 @@ def recommend_strategy(points: Sequence[StrategyPoint]) -> str:
     """Recommend a strategy for each of the two purposes, from the points with the most questions."""
     if not points:
         return "There are too few questions to compare strategies."
-    last = [point for point in points if point.n == max(point.n for point in points)]
-    uniform = next(point for point in last if point.uniform_share == 1)
-    finder = max(last, key=lambda point: point.errors.mean)
-    precise = min(last, key=lambda point: point.prediction_powered_half_width.mean)
-    if finder.errors.mean < _RELEVANT_GAIN * max(uniform.errors.mean, 0.1):
-        finder = uniform
+    largest_points = [point for point in points if point.n == max(point.n for point in points)]
+    uniform = next(point for point in largest_points if point.uniform_share == 1)
+    best_for_errors = max(largest_points, key=lambda point: point.errors.mean)
+    best_for_rate = min(largest_points, key=lambda point: point.prediction_powered_half_width.mean)
+    if best_for_errors.errors.mean < _RELEVANT_GAIN * max(uniform.errors.mean, 0.1):
+        best_for_errors = uniform
     if (
         uniform.prediction_powered_half_width.mean
-        < _RELEVANT_GAIN * precise.prediction_powered_half_width.mean
+        < _RELEVANT_GAIN * best_for_rate.prediction_powered_half_width.mean
     ):
-        precise = uniform
-    errors_text = f"{finder.errors.mean:.0f} errors"
-    if finder is not uniform:
+        best_for_rate = uniform
+    errors_text = f"{best_for_errors.errors.mean:.0f} errors"
+    if best_for_errors is not uniform:
         errors_text += f"; uniform {uniform.errors.mean:.0f}"
-    width_text = f"± {100 * precise.prediction_powered_half_width.mean:.1f} points"
-    if precise is not uniform:
+    width_text = f"± {100 * best_for_rate.prediction_powered_half_width.mean:.1f} points"
+    if best_for_rate is not uniform:
         width_text += f"; uniform ± {100 * uniform.prediction_powered_half_width.mean:.1f}"
     return (
-        f"With {uniform.n:,} questions: to find errors, draw {finder.name} ({errors_text}). To estimate the "
-        f"rate, draw {precise.name} ({width_text})."
+        f"With {uniform.n:,} questions: to find errors, draw {best_for_errors.name} ({errors_text}). "
+        f"To estimate the rate, draw {best_for_rate.name} ({width_text})."
     )
 
 

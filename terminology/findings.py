@@ -67,20 +67,20 @@ def load_findings() -> Mapping[str, FindingTerm]:
         ValueError: a finding refers to one that does not exist, or lacks a field.
     """
     tables = tomllib.loads((_FOLDER / "findings.toml").read_text(encoding="utf-8"))
-    terms = {name: _parse_term(name, table) for name, table in tables.items()}
-    unknown = {other for term in terms.values() for other in term.blocked_by} - terms.keys()
-    if unknown:
-        raise ValueError(f"findings.toml: unknown findings {sorted(unknown)}")
+    terms = {term_id: _parse_term(term_id, table) for term_id, table in tables.items()}
+    unknown_ids = {blocking_id for term in terms.values() for blocking_id in term.blocked_by} - terms.keys()
+    if unknown_ids:
+        raise ValueError(f"findings.toml: unknown findings {sorted(unknown_ids)}")
     return terms
 
 
-def _parse_term(name: str, table: dict[str, Any]) -> FindingTerm:
+def _parse_term(term_id: str, table: dict[str, Any]) -> FindingTerm:
     noun, article = table["noun"], table["article"]
     with_article = f"{article} {noun}".strip()
     verb = "are" if table.get("plural") else "is"
     mention, own_name = table["mention"], table.get("name", table["mention"])
     return FindingTerm(
-        id=name,
+        id=term_id,
         noun=noun,
         article=article,
         mention=compile_pattern(mention),

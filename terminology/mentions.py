@@ -1,8 +1,7 @@
 """Reads which findings a text states, negates or leaves uncertain, sentence by sentence.
 
-The reader errs towards uncertain: only a plain statement counts as present, and only a plain negation as
-absent.
-"No large effusion" negates nothing, since a small one remains possible.
+In doubt, a finding is uncertain: only a plain statement counts as present, and only a plain negation as
+absent. "No large effusion" negates nothing, since a small one remains possible.
 """
 
 from __future__ import annotations
@@ -45,14 +44,15 @@ _NEGATION = FilteredPattern(
     r"(?<!\w)(?:no|neither|nor|without|negative\s+for|free\s+of|clear\s+of|absence\s+of|absent|"
     r"not\s+(?:see|show|demonstrate|have)\w*)\b|(?<!\w)not\s+$"  # "the lungs are not" hyperinflated
 )
-#: Words that end what a negation covers.
+#: Words that end the scope of a negation.
 _SCOPE_END = compile_folded(
     r"(?<!\w)(?:but|however|although|though|except|other\s+than|apart\s+from|aside\s+from|besides|which|otherwise|while|"
     r"with(?!\s+or\b)|there\s+(?:is|are)|due\s+to|given|despite|since|from\s+the\s+prior)\b|[;:]|"
     r",\s*(?:and\s+)?(?:the\s+)?(?:heart|cardi|lungs?|mediastin|stable|mild|moderate|small|minimal|unchanged|normal|"
     r"visuali[sz]ed|bony|osseous|calcified|old|chronic|scattered|left|right|bilateral|low|degenerative)"
 )
-#: Between a negation and a finding, these words restrict the negation: a smaller or older one may be there.
+#: Between a negation and a finding, these words restrict the negation: a smaller or older finding is
+#: possible.
 _RESTRICTING = compile_folded(
     r"(?<!\w)(?:large|larger|significant\w*|siz[ae]able|gross|overt|frank|definit\w+|typical|displaced|suspicious|new|"
     r"convincing|obvious|worsening|increas\w+|additional|other|further|change|interval|dominant|massive|layering|"
@@ -77,7 +77,7 @@ _DOUBT = FilteredPattern(
     r"follow\w*|correlat\w+|minor\s+likelihood|upper\s+limits?|believed|thought|felt|compatible|indicat\w+|"
     r"represent\w*|relate\w*|technique|positional|projection\w*|nipples?)\b|\?"
 )
-#: Open-i replaced words by XXXX: the hidden one may be a doubt ("XXXX atelectasis").
+#: Open-i replaced words by XXXX; the hidden word may express doubt ("XXXX atelectasis").
 _HIDDEN_WORD = re.compile(r"XXXX(?:\s+\w+){0,2}\s*$")
 _ALTERNATIVE = FilteredPattern(r"^[^.;]{0,30}\b(?:or|and/or)\b|^\s*/")
 _ALTERNATIVE_BEFORE = compile_folded(r"(?<!\w)(?:or|and/or)\s+(?:\w+\s+){0,2}$|/\s*$")
@@ -109,14 +109,17 @@ def find_mentions(sentence: str, term: FindingTerm) -> Iterator[Mention]:
     for start, end in mentions:
         yield Mention(
             finding=term.id,
-            polarity=_judge(sentence, start, end, term),
+            polarity=_read_polarity(sentence, start, end, term),
             exact=mentions is names or _overlaps_any(start, end, names),
             sentence=sentence,
         )
     for start, end in names if mentions is not names else ():
         if not _overlaps_any(start, end, mentions):
             yield Mention(
-                finding=term.id, polarity=_judge(sentence, start, end, term), exact=True, sentence=sentence
+                finding=term.id,
+                polarity=_read_polarity(sentence, start, end, term),
+                exact=True,
+                sentence=sentence,
             )
 
 
@@ -138,7 +141,7 @@ def _has_doubt(sentence: str) -> bool:
     return _DOUBT.search(sentence) is not None
 
 
-def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
+def _read_polarity(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
     """Return what a sentence states about the finding at a position.
 
     Whether a pattern can match a part is decided by the words of the whole sentence, which are read once.
@@ -158,7 +161,7 @@ def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
             cue = match
     if cue is not None:
         between = before[cue.end() :]
-        # A comma ends what an adjective belongs to: "no large effusion, pneumothorax".
+        # An adjective applies only up to the next comma: "no large effusion, pneumothorax".
         nearest = between.rsplit(",", 1)[-1]
         if (
             _RESTRICTING.search(nearest)
@@ -184,7 +187,7 @@ def _judge(sentence: str, start: int, end: int, term: FindingTerm) -> Polarity:
 
 @dataclass(frozen=True, slots=True)
 class TermGroup:
-    """Findings that are looked for together, each with the bits of its words, and the bits of all."""
+    """Findings that are searched together, each with the bits of its words, and the bits of all words."""
 
     terms: tuple[tuple[FindingTerm, int], ...]
     bits: int
@@ -198,7 +201,7 @@ def group_terms(findings: frozenset[str]) -> TermGroup:
 
 
 class _Sentence:
-    """A sentence with the bits of its words. A finding is searched when it is asked for, and only once."""
+    """A sentence with the bits of its words. Each finding is searched on first use, and only once."""
 
     __slots__ = ("_mentions", "bits", "text")
 
@@ -214,7 +217,7 @@ class _Sentence:
 
 
 class TextMentions:
-    """The mentions of findings in a text. Only what is asked for is read."""
+    """The mentions of findings in a text. Findings are searched on first use."""
 
     def __init__(self, text: str) -> None:
         _list_terms()  # before the words are read, because the first call registers triggers
@@ -236,7 +239,7 @@ class TextMentions:
     def find_all(self) -> Iterator[Mention]:
         """Yield the mentions of all findings, sentence by sentence."""
         for sentence in self._sentences:
-            for term in _select_terms(sentence.bits & _read_all_bits()):
+            for term in _select_terms(sentence.bits & _compute_all_bits()):
                 yield from sentence.find(term)
 
 
@@ -253,29 +256,29 @@ def read_text(text: str) -> TextMentions:
 
 @lru_cache(maxsize=20_000)
 def read_mentions(text: str) -> tuple[Mention, ...]:
-    """Return all mentions of all findings in a text, sentence by sentence. Options recur."""
+    """Return all mentions of all findings in a text, sentence by sentence. Cached, because options recur."""
     return tuple(TextMentions(text).find_all()) if may_mention_finding(text) else ()
 
 
 def may_mention_finding(text: str) -> bool:
     """Whether a text has a word of some finding; a fast test before the text is read."""
-    return bool(_read_all_bits() & read_word_bits(text))
+    return bool(_compute_all_bits() & read_word_bits(text))
 
 
 @lru_cache(maxsize=20_000)
 def _select_terms(bits: int) -> tuple[FindingTerm, ...]:
-    """Return the findings that a sentence with these bits can mention; many sentences have the same."""
+    """Return the findings that a sentence with these bits can mention; cached, since many have the same."""
     return tuple(term for term, term_bits in _list_terms() if bits & term_bits)
 
 
 @cache
-def _read_all_bits() -> int:
+def _compute_all_bits() -> int:
     return reduce(or_, (bits for _, bits in _list_terms()))
 
 
 @cache
 def _list_terms() -> tuple[tuple[FindingTerm, int], ...]:
-    """Return the findings with the bits of which the words of a sentence have one if it mentions them."""
+    """Return each finding with its bits, of which a sentence that mentions the finding has at least one."""
     return tuple(
         (term, FilteredPattern(term.mention.pattern, term.name.pattern).word_bits)
         for term in load_findings().values()

@@ -18,7 +18,7 @@ _WITHOUT_SIDE = (
     r"coronary|subclavian|jugular|internal|ij\b|picc|brachiocephalic|arm\b)|"
     r"(?:to|towards?|from)\s+the\s+(?:right|left)\b|all right\b"
 )
-#: Heights by the words for them: apical is part of upper, basal of lower.
+#: The words for each height: apical counts as upper, basal as lower.
 _HEIGHTS = {
     "upper": ("upper", "apex", "apices", "apical", "biapical"),
     "mid": ("mid", "middle"),
@@ -39,7 +39,7 @@ _MAY_NAME_HEIGHT = FilteredPattern("|".join(rf"\b{word}\b" for word in _HEIGHT_B
 #: A text that names a place, or a side, has a word with one of these bits.
 PLACE_BITS = _MAY_NAME_SIDE.word_bits | _MAY_NAME_HEIGHT.word_bits
 SIDE_BITS = _MAY_NAME_SIDE.word_bits
-#: The bits of whole words that name a side or a height wherever they stand, by what they name.
+#: For each side and height, the bits of the whole words that always name it.
 _WORD_BITS_BY_NAME = {
     name: FilteredPattern("|".join(rf"\b{word}\b" for word in words)).word_bits
     for name, words in {
@@ -52,13 +52,13 @@ _WORD_BITS_BY_NAME = {
 } | {"bilateral": FilteredPattern(r"\bbilateral").word_bits}
 _SURE_BITS = reduce(or_, _WORD_BITS_BY_NAME.values())
 _LEFT_OR_RIGHT = _WORD_BITS_BY_NAME["left"] | _WORD_BITS_BY_NAME["right"]
-#: Of the words beside "left" or "right" in structures without a side, each of these structures has one.
+#: The words beside "left" or "right" in _WITHOUT_SIDE; each of its structures contains at least one of them.
 _BESIDE_SIDE = FilteredPattern(
     r"\b(?:heart|atri|ventric|main\b|aortic|answer|option|choice|diagnosis|axis|oblique|to\b|towards?\b|from\b|"
     r"all\b|shift|coronary|subclavian|jugular|internal|ij\b|picc|brachiocephalic|arm\b)"
 ).word_bits
 _MID = FilteredPattern(r"\b(?:mid|middle)\b").word_bits
-#: A digit or an underscore beside a letter, where the letters are no whole word; for texts in ASCII.
+#: A digit or an underscore beside a letter, so that the letters are no whole word; for texts in ASCII.
 _BESIDE_LETTER = re.compile(r"[0-9_](?:[A-Za-z]|(?<=[A-Za-z].))")
 
 
@@ -101,14 +101,14 @@ def read_place(text: str) -> Place:
         or _BESIDE_LETTER.search(text)
     ):
         return _read_place_by_pattern(text)
-    return _place_of_words(bits & _SURE_BITS)
+    return _read_place_by_words(bits & _SURE_BITS)
 
 
 @lru_cache(maxsize=1_000)
-def _place_of_words(bits: int) -> Place:
-    """Return the place that words with these bits name; many texts have the same.
+def _read_place_by_words(bits: int) -> Place:
+    """Return the place that words with these bits name; cached, since many texts have the same.
 
-    It takes a fourth of the time of the pattern, with which tests compare it.
+    It takes a fourth of the time of the pattern. Tests compare both.
     """
     names = {name for name, word_bits in _WORD_BITS_BY_NAME.items() if bits & word_bits}
     is_both = not names.isdisjoint(("both", "bilateral"))

@@ -1,6 +1,6 @@
 """Controlled names of the properties of questions: which raw names mean the same, and their headings.
 
-The names are in `taxonomy.toml`, those of regions in `terminology.regions`. A dataset may map further raw
+The names are in `taxonomy.toml`, the names of regions in `terminology.regions`. A dataset may map further raw
 names (:class:`NameMapping`). Raw names are kept; a controlled name is computed whenever it is needed.
 """
 
@@ -54,9 +54,9 @@ class Taxonomy:
         return _index_raw_names()[named_field].get(normalise_name(raw))
 
     def find_heading(self, named_field: NamedField, controlled: str) -> str:
-        """Return the heading of a controlled name; ``NOT_MAPPED`` and "" have themselves as heading."""
-        found = self.find(named_field, controlled) if controlled not in ("", NOT_MAPPED) else None
-        return found.heading if found is not None else controlled
+        """Return the heading of a controlled name; ``NOT_MAPPED`` and "" are their own headings."""
+        entry = self.find(named_field, controlled) if controlled not in ("", NOT_MAPPED) else None
+        return entry.heading if entry is not None else controlled
 
     def list_names(self, named_field: NamedField) -> list[str]:
         """Return the controlled names of a field in the order of the file."""
@@ -65,7 +65,7 @@ class Taxonomy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameMapping:
-    """The controlled names of a dataset: those of the taxonomy, and before them the dataset's own.
+    """The controlled names of a dataset: first the dataset's own, then those of the taxonomy.
 
     ``own`` has the controlled name by field and raw name.
     """
@@ -88,7 +88,7 @@ class NameMapping:
         return entry.name if entry is not None else NOT_MAPPED
 
 
-#: Features of a question that follow from a column: (the column's field, whether the heading is meant).
+#: Features of a question that follow from a column: (the column's field, whether it is the heading).
 DERIVED_FEATURES: Mapping[str, tuple[NamedField, bool]] = {
     "controlled_category": (NamedField.CATEGORY, False),
     "domain": (NamedField.CATEGORY, True),
@@ -110,7 +110,7 @@ def derive_feature(feature: str, raw: str, mapping: NameMapping) -> str:
 
 
 def derive_value(feature: str, raw: str, names: DerivedNames) -> str:
-    """Return the value of a feature for the raw value of its column, by values that were looked up before.
+    """Return the value of a feature for the raw value of its column, from names looked up before.
 
     >>> derive_value("domain", "Cor", {"domain": {"Cor": "Cardiovascular"}})
     'Cardiovascular'

@@ -2,7 +2,8 @@
 
 Most texts lack all words of most patterns, and searching a pattern with many alternatives takes some
 microseconds per text. The words of a text are looked up once, for all patterns together: each word has a set
-of bits, one for each trigger that is part of it. Of the triggers of a pattern, every match has at least one.
+of bits, one for each trigger that is part of it. Every match of a pattern contains at least one of its
+triggers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 #: The bits of a pattern that needs no trigger word.
 ALL_BITS = -1
-#: Letters outside ASCII that equal one of a to z if case is ignored, in patterns but not in the lookup.
+#: Letters outside ASCII that equal one of a to z in patterns that ignore case, but not in the lookup.
 _EQUAL_TO_ASCII = re.compile("[\u017f\u212a\u0130\u0131]")
 _TO_ASCII = str.maketrans("\u017f\u212a\u0130\u0131", "skii")
 #: Bytes of UTF-8: letters to lower case, other characters of ASCII to spaces, all else as it is.
@@ -37,11 +38,11 @@ _MAX_WORDS = 100_000
 
 
 def find_triggers(pattern: str) -> frozenset[str]:
-    r"""Return texts of which each match has at least one; empty if there are no such texts.
+    r"""Return the triggers of a pattern: each match contains at least one. Empty if there are none.
 
     A trigger is a run of letters in lower case, or one other character. A space before or after the letters
     means that a word begins or ends there. Of several choices, the one whose most frequent trigger is rarest
-    is returned (:func:`_rarity`).
+    is returned (:func:`_estimate_rarity`).
 
     >>> sorted(find_triggers(r"pneumothora\w+|(?<!joint )effusions?|\b(?:big|large) heart\b"))
     [' heart ', 'effusion', 'pneumothora']
@@ -52,7 +53,7 @@ def find_triggers(pattern: str) -> frozenset[str]:
 
 
 def _choose_triggers(items: Sequence[tuple[Any, Any]], *, is_start: bool, is_end: bool) -> frozenset[str]:
-    """Choose triggers of a part of a pattern, where a word begins at its start or ends at its end."""
+    """Choose triggers of a part of a pattern; ``is_start`` and ``is_end``: a word begins, or ends, there."""
     choices: list[frozenset[str]] = []
     run = " " if is_start else ""
     for index, (operator, argument) in enumerate(items):
@@ -61,7 +62,7 @@ def _choose_triggers(items: Sequence[tuple[Any, Any]], *, is_start: bool, is_end
             run += chr(argument).lower()
             continue
         is_boundary = _is_boundary(operator, argument)
-        before = run
+        preceding_run = run
         if run.strip():
             choices.append(frozenset({f"{run} " if is_boundary else run}))
         begins = index == 0 and is_start
@@ -75,11 +76,11 @@ def _choose_triggers(items: Sequence[tuple[Any, Any]], *, is_start: bool, is_end
             choices.append(frozenset({chr(argument)}))
         elif name == "BRANCH":
             # The parser divides "not|no" into "no" and "t" or nothing, so the letters before are put back.
-            letters = [("LITERAL", ord(letter)) for letter in before.strip()]
+            letters = [("LITERAL", ord(letter)) for letter in preceding_run.strip()]
             alternatives = [
                 _choose_triggers(
                     [*letters, *alternative],
-                    is_start=before.startswith(" ") if letters else begins,
+                    is_start=preceding_run.startswith(" ") if letters else begins,
                     is_end=ends,
                 )
                 for alternative in argument[1]
@@ -93,7 +94,7 @@ def _choose_triggers(items: Sequence[tuple[Any, Any]], *, is_start: bool, is_end
         choices.append(frozenset({f"{run} " if is_end else run}))
     return max(
         filter(None, choices),
-        key=lambda choice: (min(map(_rarity, choice)), -len(choice)),
+        key=lambda choice: (min(map(_estimate_rarity, choice)), -len(choice)),
         default=frozenset(),
     )
 
@@ -112,7 +113,7 @@ def read_word_bits(text: str) -> int:
     return reduce(or_, filter(None, map(_bits_by_word.__getitem__, words)), 0)
 
 
-def _rarity(trigger: str) -> int:
+def _estimate_rarity(trigger: str) -> int:
     """Return how rare a trigger is in texts, as the number of letters of a word that is about as rare."""
     if not trigger.isascii():
         return 4
@@ -151,7 +152,7 @@ def fold(text: str) -> str:
 
 
 def compile_folded(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern for texts from :func:`fold`. It matches there what it matches if case is ignored.
+    """Compile a pattern for texts from :func:`fold`. It finds the same matches as if case were ignored.
 
     The search takes a third to half of the time.
     """
@@ -166,7 +167,7 @@ class FilteredPattern:
     """Patterns that are searched only in texts that have one of their triggers.
 
     Args:
-        patterns: patterns. The first one is searched.
+        patterns: the patterns. Only the first is searched.
         ignore_case: whether their case is ignored.
 
     Attributes:
@@ -196,7 +197,7 @@ class FilteredPattern:
 
     @property
     def word_bits(self) -> int:
-        """The bits of which the words of a text must have one; all bits if a match needs no trigger word."""
+        """The words of a text with a match have one of these bits; all bits if no trigger word is needed."""
         return ALL_BITS if self.characters else self.bits
 
     def may_match(self, text: str, word_bits: int | None = None) -> bool:
@@ -204,7 +205,7 @@ class FilteredPattern:
 
         Args:
             text: the text.
-            word_bits: the bits of its words if they are known; more bits are no error.
+            word_bits: the bits of its words if they are known; further bits are allowed.
         """
         if (read_word_bits(text) if word_bits is None else word_bits) & self.bits:
             return True
@@ -214,7 +215,7 @@ class FilteredPattern:
         return False
 
     def search(self, text: str) -> re.Match[str] | None:
-        """Return the first match in a text, as ``pattern.search`` does; its text may be in lower case."""
+        """Return the first match in a text, as ``pattern.search`` does, but maybe in lower case."""
         if not self.may_match(text):
             return None
         return self.folded.search(fold(text)) if self._searches_folded else self.pattern.search(text)

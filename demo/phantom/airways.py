@@ -13,9 +13,9 @@ AIRWAY_CLASSES = (3.0, 4.5, 6.5, 9.0)
 def trachea_line(habitus: Habitus) -> Points:
     """Centre line of the trachea from neck to carina, (n, 3) mm, displaced to the right by the arch."""
     y = habitus.carina
-    push = -1.5 - 0.06 * max(habitus.age - 50, 0)
+    dx = -1.5 - 0.06 * max(habitus.age - 50, 0)
     return np.array(
-        [[0, -25, 14], [0, 0.3 * y, 6], [0.4 * push, 0.62 * y, -2], [push, y - 18, -12], [0.3 * push, y, -18]]
+        [[0, -25, 14], [0, 0.3 * y, 6], [0.4 * dx, 0.62 * y, -2], [dx, y - 18, -12], [0.3 * dx, y, -18]]
     )
 
 
@@ -23,10 +23,10 @@ def draw_airways(habitus: Habitus) -> Tubes:
     """Trachea and main bronchi; a weight scales the path length through air."""
     y = habitus.carina
     windpipe = trachea_line(habitus)
-    end = windpipe[-1]
+    fork = windpipe[-1]
     trachea_radius = 8.6 if habitus.sex == "M" else 7.4
-    right = np.array([end - [0, 6, 0], end + np.array([-9, 9, -1]), [-24, y + 27, -18], [-33, y + 44, -20]])
-    left = np.array([end - [0, 6, 0], end + np.array([10, 8, -1]), [27, y + 24, -20], [42, y + 36, -24]])
+    right = np.array([fork - [0, 6, 0], fork + np.array([-9, 9, -1]), [-24, y + 27, -18], [-33, y + 44, -20]])
+    left = np.array([fork - [0, 6, 0], fork + np.array([10, 8, -1]), [27, y + 24, -20], [42, y + 36, -24]])
     return join_curves(
         [
             sample_curve(windpipe, trachea_radius, step=0.6),

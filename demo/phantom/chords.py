@@ -60,7 +60,7 @@ class Ellipsoid:
 def ellipsoid(
     centre: tuple[float, float, float], semi: tuple[float, float, float], tilt: float = 0.0
 ) -> Ellipsoid:
-    """Semi-axes along X, Y, Z, rotated by ``tilt`` radians in the X-Y plane (X towards Y)."""
+    """An ellipsoid with semi-axes along X, Y, Z, rotated by ``tilt`` radians from X towards Y."""
     rotation = np.array([[np.cos(tilt), -np.sin(tilt), 0], [np.sin(tilt), np.cos(tilt), 0], [0, 0, 1]])
     return Ellipsoid(centre=np.array(centre, dtype=float), axes=rotation @ np.diag(semi))
 

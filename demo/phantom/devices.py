@@ -24,15 +24,15 @@ class PulseGenerator:
 
     def attenuation(self, frame: Frame, u: Field, v: Field) -> Field:
         """Line integral through the case and its denser battery, unitless."""
-        wide = float(np.abs(frame.across) @ self.half)
-        deep = float(np.abs(frame.beam) @ self.half)
-        t = np.abs((u - np.float32(self.centre @ frame.across)) / np.float32(wide)) ** 4
+        half_width = float(np.abs(frame.across) @ self.half)
+        half_depth = float(np.abs(frame.beam) @ self.half)
+        t = np.abs((u - np.float32(self.centre @ frame.across)) / np.float32(half_width)) ** 4
         s = np.abs((v - np.float32(self.centre[1])) / np.float32(self.half[1])) ** 4
         edge = np.clip((1 - t - s) * 7, 0, 1)
         battery = np.clip(
             (1 - t * 3 - np.abs((v - np.float32(self.centre[1] + 0.35 * self.half[1])) / 12) ** 4) * 6, 0, 1
         )
-        thickness: Field = edge * (1.0 + 0.14 * deep) + 0.5 * battery
+        thickness: Field = edge * (1.0 + 0.14 * half_depth) + 0.5 * battery
         return thickness.astype(np.float32)
 
 
@@ -61,7 +61,7 @@ class Device:
 
 
 def draw_device(spec: FindingSpec, cage: Cage, heart: Heart, random: np.random.Generator) -> Device:
-    """A device of that kind in correct position.
+    """The device that ``spec`` requests, in correct position.
 
     Raises:
         ValueError: the finding is not a device.

@@ -42,7 +42,7 @@ class TransferSyntax(StrEnum):
     RLE = "RLE lossless"
 
 
-# Syntax and encoder. By default, pydicom uses any installed encoder, and their output bytes differ.
+# Syntax and encoder. By default, pydicom uses any installed encoder, and the encoders' output bytes differ.
 _ENCODERS = {
     TransferSyntax.JPEG_LS: (JPEGLSLossless, "pyjpegls"),
     TransferSyntax.RLE: (RLELossless, "pydicom"),
@@ -68,11 +68,13 @@ def write_dicom(
     if transfer_syntax is None:
         choice = {3: TransferSyntax.JPEG_LS, 7: TransferSyntax.RLE}
         transfer_syntax = choice.get(exam.seed % 10, TransferSyntax.EXPLICIT)
-    inverse = exam.seed % 6 == 5 if monochrome1 is None else monochrome1
+    is_inverse = exam.seed % 6 == 5 if monochrome1 is None else monochrome1
     paths = []
     for number, image in enumerate(exam.images, start=1):
         path = folder / f"phantom-{exam.seed:04d}-{image.view.lower()}.dcm"
-        dataset = _build_dataset(exam, image, number=number, inverse=inverse, transfer_syntax=transfer_syntax)
+        dataset = _build_dataset(
+            exam, image, number=number, is_inverse=is_inverse, transfer_syntax=transfer_syntax
+        )
         dataset.save_as(path, enforce_file_format=True)
         paths.append(path)
     return paths
@@ -84,23 +86,23 @@ def make_uid(*parts: object) -> UID:
 
 
 def _build_dataset(
-    exam: PhantomExam, image: PhantomImage, *, number: int, inverse: bool, transfer_syntax: TransferSyntax
+    exam: PhantomExam, image: PhantomImage, *, number: int, is_inverse: bool, transfer_syntax: TransferSyntax
 ) -> FileDataset:
-    content = hashlib.sha256(image.pixels.tobytes()).hexdigest()
-    instance = make_uid("image", exam.seed, exam.sex, exam.age, image.view, content)
+    content_hash = hashlib.sha256(image.pixels.tobytes()).hexdigest()
+    instance_uid = make_uid("image", exam.seed, exam.sex, exam.age, image.view, content_hash)
     meta = FileMetaDataset()
     meta.MediaStorageSOPClassUID = DigitalXRayImageStorageForPresentation
-    meta.MediaStorageSOPInstanceUID = instance
+    meta.MediaStorageSOPInstanceUID = instance_uid
     meta.TransferSyntaxUID = ExplicitVRLittleEndian
     meta.ImplementationClassUID = make_uid("writer", 1)
     meta.ImplementationVersionName = "OVERREAD_PHANTOM"
     dataset = FileDataset("", {}, file_meta=meta, preamble=b"\0" * 128)
     dataset.SpecificCharacterSet = "ISO_IR 192"
     dataset.SOPClassUID = DigitalXRayImageStorageForPresentation
-    dataset.SOPInstanceUID = instance
+    dataset.SOPInstanceUID = instance_uid
     _describe_patient(dataset, exam)
     _describe_acquisition(dataset, exam, image, number)
-    _describe_pixels(dataset, image, inverse)
+    _describe_pixels(dataset, image, is_inverse)
     if transfer_syntax is not TransferSyntax.EXPLICIT:
         syntax, encoder = _ENCODERS[transfer_syntax]
         dataset.compress(syntax, encoding_plugin=encoder, generate_instance_uid=False)
@@ -108,7 +110,7 @@ def _build_dataset(
 
 
 def _describe_patient(dataset: Dataset, exam: PhantomExam) -> None:
-    """Patient, study and series. The dates are fictitious and derived from the seed."""
+    """Set patient and study. The dates are fictitious and derived from the seed."""
     given_name = "ADA" if exam.sex == "F" else "OTTO"
     dataset.PatientName = f"PHANTOM^{_NAMES[exam.seed % len(_NAMES)]} {given_name}"
     dataset.PatientID = f"PHANTOM-{exam.seed:04d}"
@@ -127,13 +129,13 @@ def _describe_patient(dataset: Dataset, exam: PhantomExam) -> None:
 
 
 def _describe_acquisition(dataset: Dataset, exam: PhantomExam, image: PhantomImage, number: int) -> None:
-    """Series, equipment, DX positioning and detector (PS3.3 C.8.11)."""
-    frontal = image.view is View.PA
+    """Set series, equipment, DX positioning and detector (PS3.3 C.8.11)."""
+    is_frontal = image.view is View.PA
     dataset.Modality = "DX"
     dataset.PresentationIntentType = "FOR PRESENTATION"
     dataset.SeriesInstanceUID = make_uid("series", exam.seed, exam.sex, exam.age, image.view)
     dataset.SeriesNumber = number
-    dataset.SeriesDescription = "Chest PA" if frontal else "Chest lateral"
+    dataset.SeriesDescription = "Chest PA" if is_frontal else "Chest lateral"
     dataset.InstanceNumber = 1
     dataset.Manufacturer = "Overread"
     dataset.ManufacturerModelName = "Chest phantom"
@@ -147,11 +149,11 @@ def _describe_acquisition(dataset: Dataset, exam: PhantomExam, image: PhantomIma
     dataset.AnatomicRegionSequence = Sequence([_code_item("51185008", "SCT", "Chest")])
     dataset.ImageLaterality = "U"
     dataset.ViewPosition = str(image.view)
-    view = ("272479007", "postero-anterior") if frontal else ("399173006", "left lateral")
+    view = ("272479007", "postero-anterior") if is_frontal else ("399173006", "left lateral")
     dataset.ViewCodeSequence = Sequence([_code_item(view[0], "SCT", view[1])])
     dataset.ViewCodeSequence[0].ViewModifierCodeSequence = Sequence([])
     # row direction: patient's left, or back; column direction: feet
-    dataset.PatientOrientation = ["L", "F"] if frontal else ["P", "F"]
+    dataset.PatientOrientation = ["L", "F"] if is_frontal else ["P", "F"]
     dataset.PatientOrientationCodeSequence = Sequence(
         [_code_item("10904000", "SCT", "Orthostatic body position")]
     )
@@ -163,21 +165,21 @@ def _describe_acquisition(dataset: Dataset, exam: PhantomExam, image: PhantomIma
     dataset.ImagerPixelSpacing = [f"{image.spacing:.6g}"] * 2
 
 
-def _describe_pixels(dataset: Dataset, image: PhantomImage, inverse: bool) -> None:
-    """DX image module: 12 bits stored in 16, identity rescale, several windows (PS3.3 C.8.11.3)."""
-    pixels = (MAX_VALUE - image.pixels if inverse else image.pixels).astype(np.uint16)
+def _describe_pixels(dataset: Dataset, image: PhantomImage, is_inverse: bool) -> None:
+    """Set the DX image module: 12 bits stored in 16, identity rescale, several windows (PS3.3 C.8.11.3)."""
+    pixels = (MAX_VALUE - image.pixels if is_inverse else image.pixels).astype(np.uint16)
     dataset.SamplesPerPixel = 1
-    dataset.PhotometricInterpretation = "MONOCHROME1" if inverse else "MONOCHROME2"
+    dataset.PhotometricInterpretation = "MONOCHROME1" if is_inverse else "MONOCHROME2"
     dataset.Rows, dataset.Columns = pixels.shape
     dataset.BitsAllocated, dataset.BitsStored, dataset.HighBit = 16, BITS, BITS - 1
     dataset.PixelRepresentation = 0
     dataset.PixelIntensityRelationship = "LOG"
-    dataset.PixelIntensityRelationshipSign = 1 if inverse else -1
+    dataset.PixelIntensityRelationshipSign = 1 if is_inverse else -1
     dataset.RescaleIntercept, dataset.RescaleSlope, dataset.RescaleType = "0", "1", "US"
-    dataset.PresentationLUTShape = "INVERSE" if inverse else "IDENTITY"
+    dataset.PresentationLUTShape = "INVERSE" if is_inverse else "IDENTITY"
     dataset.LossyImageCompression = "00"
     dataset.BurnedInAnnotation = "YES"  # the side marker; it does not identify a patient
-    dataset.WindowCenter = [str(MAX_VALUE - centre if inverse else centre) for _, centre, _ in _WINDOWS]
+    dataset.WindowCenter = [str(MAX_VALUE - centre if is_inverse else centre) for _, centre, _ in _WINDOWS]
     dataset.WindowWidth = [str(width) for _, _, width in _WINDOWS]
     dataset.WindowCenterWidthExplanation = [name for name, _, _ in _WINDOWS]
     dataset.PixelData = pixels.astype("<u2").tobytes()

@@ -57,7 +57,7 @@ class PhantomExam:
         sex: "M" or "F".
         age: years.
         ctr: cardiothoracic ratio, greatest heart width over greatest inner thoracic width.
-        thorax: u_min and u_max (x pixels) of the widest inner thoracic width in the frontal view.
+        thorax: lowest and highest x of the widest inner thoracic width in the frontal view, in pixels.
     """
 
     seed: int
@@ -70,11 +70,11 @@ class PhantomExam:
     thorax: tuple[float, float]
 
     def find_image(self, view: View) -> PhantomImage:
-        """The radiograph of that view."""
+        """Return the radiograph of a view."""
         return next(image for image in self.images if image.view is view)
 
     def find_region(self, name: str) -> PhantomRegion:
-        """The region of that name.
+        """Return the region with a name.
 
         Raises:
             KeyError: the phantom has no region of that name.

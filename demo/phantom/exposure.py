@@ -25,7 +25,7 @@ class Technique:
 
     Attributes:
         dose: relative number of quanta; noise is proportional to its inverse square root.
-        contrast: of the presentation, 1 average.
+        contrast: contrast of the presentation, 1 on average.
         middle: line integral that is shown as mid-grey.
         span: range of line integrals on either side of ``middle`` that retains contrast.
         scatter: scattered quanta relative to the mean of the primary image nearby.

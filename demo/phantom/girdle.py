@@ -14,17 +14,17 @@ def draw_clavicles(habitus: Habitus) -> Tubes:
     random = part_rng(habitus.seed, 4)
     parts = []
     level = habitus.apex + 0.155 * habitus.lung
-    wide = habitus.half_width / 135
+    width_scale = habitus.half_width / 135
     for side in (-1.0, 1.0):
         lift = float(random.normal(24, 6))
         knots = np.array(
             [
-                [15 * wide, level + 6, 44],
-                [36 * wide, level - 0.12 * lift, 50],
-                [72 * wide, level - 0.58 * lift, 42],
-                [108 * wide, level - 0.98 * lift, 15],
-                [136 * wide, level - 1.05 * lift, -8],
-                [156 * wide, level - 0.95 * lift, -16],
+                [15 * width_scale, level + 6, 44],
+                [36 * width_scale, level - 0.12 * lift, 50],
+                [72 * width_scale, level - 0.58 * lift, 42],
+                [108 * width_scale, level - 0.98 * lift, 15],
+                [136 * width_scale, level - 1.05 * lift, -8],
+                [156 * width_scale, level - 0.95 * lift, -16],
             ]
         )
         knots[:, 0] *= side
@@ -37,15 +37,15 @@ def draw_scapulae(habitus: Habitus) -> tuple[Tubes, Tubes]:
     """Thin edges (borders and spine) and thick bone (coracoid, glenoid, acromion, humerus)."""
     random = part_rng(habitus.seed, 5)
     thin, thick = [], []
-    wide = habitus.half_width / 135
+    width_scale = habitus.half_width / 135
     for side in (-1.0, 1.0):
         offset = float(random.normal(0, 3))
         top = habitus.apex + 0.12 * habitus.lung + float(random.normal(0, 4))
         low = top + 0.47 * habitus.lung
-        joint = np.array([150 * wide + offset, top + 22, -15.0])
-        tip = np.array([132 * wide + offset, low, -72.0])
-        inner = np.array([112 * wide + offset, top + 22, -68.0])
-        shoulder = np.array([180 * wide, top - 3, -8])
+        joint = np.array([150 * width_scale + offset, top + 22, -15.0])
+        tip = np.array([132 * width_scale + offset, low, -72.0])
+        inner = np.array([112 * width_scale + offset, top + 22, -68.0])
+        shoulder = np.array([180 * width_scale, top - 3, -8])
         mirror = np.array([side, 1.0, 1.0])
 
         lateral = np.array([joint + _offset(-3, 8, -4), (joint + tip) / 2 + _offset(-5, 4, -4), tip])
@@ -83,7 +83,7 @@ def _offset(x: float, y: float, z: float) -> Points:
 def draw_raised_arms(habitus: Habitus) -> Tubes:
     """The parts of the girdle in the lateral view with the arms raised: humeri and edges of the scapulae."""
     random = part_rng(habitus.seed, 9)
-    top, deep = habitus.apex, habitus.depth
+    top, depth_scale = habitus.apex, habitus.depth
     parts = []
     for side in (-1.0, 1.0):
         z, lean = float(random.normal(-4, 7)), float(random.normal(0.42, 0.10))
@@ -96,8 +96,8 @@ def draw_raised_arms(habitus: Habitus) -> Tubes:
         blade = np.array(
             [
                 [side * 120, top + 26, z - 20],
-                [side * 110, (top + low) / 2, -62 * deep],
-                [side * 108, low, -80 * deep],
+                [side * 110, (top + low) / 2, -62 * depth_scale],
+                [side * 108, low, -80 * depth_scale],
             ]
         )
         parts.append(

@@ -25,7 +25,7 @@ class Habitus:
         half_width: widest inner half width of the rib cage.
         depth: scale of the front-to-back dimension, 1 in an average adult.
         fat: soft tissue over the ribs at the side.
-        left_dome: how much lower the left hemidiaphragm stands.
+        left_dome: how much lower the left hemidiaphragm is than the right one.
         ctr: cardiothoracic ratio, heart width over widest inner thoracic width.
         turn: rotation about the long axis in the frontal view.
         breast: radius of the breast shadows, 0 for none.
@@ -70,7 +70,7 @@ class Habitus:
         return self.apex + 0.375 * self.lung
 
     def vertebra_y(self, number: float) -> float:
-        """Height of the middle of thoracic vertebra ``number`` (1 to 12; less is cervical, more lumbar)."""
+        """Height of the middle of vertebra ``number``: 1 to 12 thoracic, lower cervical, higher lumbar."""
         k = number - 1
         return self.apex - 4 + self.lung * (0.084 * k + 0.0019 * k * abs(k))
 
@@ -78,7 +78,7 @@ class Habitus:
 def draw_habitus(seed: int, *, sex: str, age: int, ctr: float | None = None) -> Habitus:
     """A plausible build for a sex ("M" or "F") and an age in years; ``ctr`` overrides the heart's width."""
     random = part_rng(seed, 1)
-    male = sex == "M"
+    is_male = sex == "M"
     stout = float(np.clip(random.normal(0, 1), -1.8, 1.9))
     tall = float(np.clip(random.normal(0, 1), -1.6, 1.6))
     drawn_ctr = float(np.clip(random.normal(0.435 + 0.0006 * (age - 50) + 0.008 * stout, 0.022), 0.37, 0.485))
@@ -87,14 +87,14 @@ def draw_habitus(seed: int, *, sex: str, age: int, ctr: float | None = None) -> 
         sex=sex,
         age=age,
         apex=float(random.uniform(38, 54)),
-        lung=(228 if male else 208) + 10 * tall - 8 * max(stout, 0) - 0.10 * max(age - 60, 0),
-        half_width=(139 if male else 127) + 4 * tall + 2.5 * stout,
+        lung=(228 if is_male else 208) + 10 * tall - 8 * max(stout, 0) - 0.10 * max(age - 60, 0),
+        half_width=(139 if is_male else 127) + 4 * tall + 2.5 * stout,
         depth=float(np.clip(1 + 0.06 * stout + 0.02 * random.normal() + 0.002 * max(age - 60, 0), 0.85, 1.2)),
-        fat=float(np.clip(21 + 9 * stout + (3 if male else 2), 9, 42)),
+        fat=float(np.clip(21 + 9 * stout + (3 if is_male else 2), 9, 42)),
         left_dome=float(random.uniform(5, 15)),
         ctr=drawn_ctr if ctr is None else ctr,
         turn=float(np.deg2rad(np.clip(random.normal(0, 1.6), -4, 4))),
-        breast=0.0 if male else float(np.clip(66 + 7 * stout + random.normal(0, 5), 52, 84)),
+        breast=0.0 if is_male else float(np.clip(66 + 7 * stout + random.normal(0, 5), 52, 84)),
         aorta=float(11.5 + 0.045 * max(age - 30, 0)),
         dense_bone=float(np.clip(1.08 - 0.0045 * (age - 40), 0.78, 1.12)),
         exposure=float(random.uniform(0.55, 1.5)),

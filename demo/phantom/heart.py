@@ -19,10 +19,10 @@ class Heart:
 
     def chord(self, frame: Frame, u: Field, v: Field) -> Field:
         """Path length through the heart, mm."""
-        first, *others = (part.chord(frame, u, v) for part in self.parts)
+        longest, *others = (part.chord(frame, u, v) for part in self.parts)
         for chord in others:
-            np.maximum(first, chord, out=first)
-        return first
+            np.maximum(longest, chord, out=longest)
+        return longest
 
     def extent(self, frame: Frame) -> tuple[float, float, float, float]:
         """u_min, v_min, u_max, v_max of the projected silhouette, mm."""
@@ -37,7 +37,7 @@ class Heart:
 
 
 def draw_heart(habitus: Habitus) -> Heart:
-    """A heart whose width over the widest inner thoracic width is the habitus' cardiothoracic ratio."""
+    """A heart with the cardiothoracic ratio of the habitus."""
     base = habitus.left_dome_y - 46 * (habitus.ctr / 0.45) ** 0.5
     shapes = (
         ((30, 10, 8), (64, 38, 42), 0.74),  # left ventricle
@@ -51,10 +51,10 @@ def draw_heart(habitus: Habitus) -> Heart:
     unscaled_width = max(p.extent_along(np.array([1.0, 0, 0]))[1] for p in unscaled) - min(
         p.extent_along(np.array([1.0, 0, 0]))[0] for p in unscaled
     )
-    target = habitus.ctr * 2 * habitus.half_width
-    stretch = target / unscaled_width
-    tall = (stretch * habitus.half_width / 135) ** 0.5 if habitus.ctr < 0.5 else stretch**0.6
-    scale = np.diag([stretch, tall, stretch**0.5])
+    target_width = habitus.ctr * 2 * habitus.half_width
+    stretch = target_width / unscaled_width
+    vertical_stretch = (stretch * habitus.half_width / 135) ** 0.5 if habitus.ctr < 0.5 else stretch**0.6
+    scale = np.diag([stretch, vertical_stretch, stretch**0.5])
     translation = np.array([0.0, base, 12.0 * habitus.depth])
     return Heart(
         parts=tuple(
@@ -66,19 +66,19 @@ def draw_heart(habitus: Habitus) -> Heart:
 def draw_aorta(habitus: Habitus, cage: Cage) -> Tubes:
     """Ascending aorta, arch (the aortic knob) and descending aorta, as a solid tube."""
     y = habitus.carina
-    far = habitus.right_dome_y + 60
-    old = 0.12 * max(habitus.age - 55, 0)
+    end_y = habitus.right_dome_y + 60
+    age_shift = 0.12 * max(habitus.age - 55, 0)
     knots = np.array(
         [
             [-4, y + 45, 20],
-            [-13 - old, y + 14, 22],
+            [-13 - age_shift, y + 14, 22],
             [-10, y - 12, 16],
             [4, y - 27, 10],
-            [20 + old, y - 19, -14],
-            [25 + old, y - 6, -36],
-            [24 + old, y + 30, float(cage.spine_z(y + 30)) + 20],
-            [21 + 0.5 * old, y + 90, float(cage.spine_z(y + 90)) + 24],
-            [9, far, float(cage.spine_z(far)) + 26],
+            [20 + age_shift, y - 19, -14],
+            [25 + age_shift, y - 6, -36],
+            [24 + age_shift, y + 30, float(cage.spine_z(y + 30)) + 20],
+            [21 + 0.5 * age_shift, y + 90, float(cage.spine_z(y + 90)) + 24],
+            [9, end_y, float(cage.spine_z(end_y)) + 26],
         ]
     )
     return join_curves([sample_curve(knots, habitus.aorta, step=0.8, weight=1.15)])

@@ -91,8 +91,8 @@ def place_in_zone(
         upper += 14  # clavicle and first rib overlie the apex
     is_valid = (y > upper + edge) & (y < lower - edge) & (x > inner_limit) & (x < outer_limit)
     is_valid &= y < dome.top + dome.a * (points[:, 0] - dome.x0) ** 2 - margin
-    chosen = points[is_valid]
-    return chosen[0] if len(chosen) else fallback
+    valid_points = points[is_valid]
+    return valid_points[0] if len(valid_points) else fallback
 
 
 def draw_nodule(
@@ -110,8 +110,8 @@ def draw_nodule(
     for _ in range(3):
         direction = random.normal(size=3)
         direction *= 0.36 * radius / np.linalg.norm(direction)
-        bump = radius * 0.64
-        shapes.append(ellipsoid(tuple(centre + direction), (bump, bump, bump)))
+        bump_radius = radius * 0.64
+        shapes.append(ellipsoid(tuple(centre + direction), (bump_radius, bump_radius, bump_radius)))
     return Nodule(body=tuple(shapes), strength=1.1 + 0.8 * spec.conspicuity), size
 
 
@@ -127,8 +127,8 @@ def draw_consolidation(
     centre = place_in_zone(cage, dome, heart, random, zone=spec.resolved_zone, margin=size / 3.2)
     semi_axes = np.array([0.54, 0.46, 0.50]) * size
     root = hilum_point(cage.habitus, dome.side)
-    inside = centre + random.normal(0, 0.34, (26, 3)) * semi_axes
-    tree = grow_tree(root, np.concatenate([np.linspace(root, centre, 5)[1:], inside]), path_weight=0.5)
+    inner_points = centre + random.normal(0, 0.34, (26, 3)) * semi_axes
+    tree = grow_tree(root, np.concatenate([np.linspace(root, centre, 5)[1:], inner_points]), path_weight=0.5)
     branches = draw_branches(tree)
     radii = np.clip(0.9 * branches.radii, 0.8, 1.7)
     bronchi = Tubes(points=branches.points, weights=branches.weights, radii=radii)

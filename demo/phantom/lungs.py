@@ -21,7 +21,7 @@ class LungPaths:
     Attributes:
         cavity: the part that is lung in a healthy patient.
         lung: aerated lung.
-        free: air in the pleural space.
+        free_air: air in the pleural space.
         pleura: visceral pleura that borders on free air.
     """
 
@@ -45,11 +45,9 @@ def mediastinum_path(scene: Scene, frame: Frame, step: int) -> Field:
 
 
 def compute_lung_paths(scene: Scene, frame: Frame, step: int, mediastinum: Field) -> LungPaths:
-    """The contents of the cavity on both sides; ``mediastinum`` is from ``mediastinum_path`` for the same
-    grid.
-    """
+    """The contents of both sides of the cavity; ``mediastinum`` is ``mediastinum_path`` on the same grid."""
 
-    def both_sides(shells: dict[Side, Shell], extra_gap: float = 0.0) -> Field:
+    def compute_both_sides(shells: dict[Side, Shell], extra_gap: float = 0.0) -> Field:
         total = np.zeros(frame.shape(step), np.float32)
         for side in SIDES:
             total += side_cavity_path(
@@ -58,17 +56,17 @@ def compute_lung_paths(scene: Scene, frame: Frame, step: int, mediastinum: Field
         return soft_clip(total - mediastinum, 5.0)
 
     healthy = dict.fromkeys(SIDES, NO_SHELL)
-    cavity = both_sides(healthy)
-    zero = np.zeros_like(cavity)
-    lung, free, pleura = cavity, zero, zero
+    cavity = compute_both_sides(healthy)
+    no_path = np.zeros_like(cavity)
+    lung, free_path, pleura = cavity, no_path, no_path
     if any(shell is not NO_SHELL for shell in scene.fluid.values()):
-        lung = np.minimum(both_sides(scene.fluid), cavity)
+        lung = np.minimum(compute_both_sides(scene.fluid), cavity)
     if any(shell is not NO_SHELL for shell in scene.air.values()):
-        inner = both_sides(scene.air)
-        free = np.clip(cavity - inner, 0, None)
-        pleura = np.clip(inner - both_sides(scene.air, VISCERAL_PLEURA_MM), 0, None)
+        inner = compute_both_sides(scene.air)
+        free_path = np.clip(cavity - inner, 0, None)
+        pleura = np.clip(inner - compute_both_sides(scene.air, VISCERAL_PLEURA_MM), 0, None)
         lung = np.minimum(lung, inner)
-    return LungPaths(cavity=cavity, lung=lung, free_air=free, pleura=pleura)
+    return LungPaths(cavity=cavity, lung=lung, free_air=free_path, pleura=pleura)
 
 
 def side_cavity_path(scene: Scene, frame: Frame, dome: Dome, shell: Shell, *, step: int) -> Field:

@@ -8,7 +8,7 @@ from demo.phantom.frame import Field, Frame, View
 
 def render_marker(frame: Frame, random: np.random.Generator) -> Field:
     """Line integral of a lead letter L, at the left shoulder (frontal) or in front of the neck (lateral)."""
-    width, height, thick = 9.0, 14.0, 3.0
+    width, height, thickness = 9.0, 14.0, 3.0
     x = frame.width - 24 - random.uniform(0, 8) if frame.view is View.PA else 16 + random.uniform(0, 10)
     y = 12 + random.uniform(0, 10)
     scale = 4 / frame.spacing
@@ -17,14 +17,14 @@ def render_marker(frame: Frame, random: np.random.Generator) -> Field:
     draw = ImageDraw.Draw(tile)
     corner = (4 * scale, 4 * scale)
     draw.rounded_rectangle(
-        (corner[0], corner[1], corner[0] + thick * scale, corner[1] + height * scale),
+        (corner[0], corner[1], corner[0] + thickness * scale, corner[1] + height * scale),
         radius=0.6 * scale,
         fill=255,
     )
     draw.rounded_rectangle(
         (
             corner[0],
-            corner[1] + (height - thick) * scale,
+            corner[1] + (height - thickness) * scale,
             corner[0] + width * scale,
             corner[1] + height * scale,
         ),

@@ -32,17 +32,17 @@ def project_scene(scene: Scene, frame: Frame) -> NDArray[np.uint16]:
     anatomy, aerated = _soft_tissue_attenuation(scene, frame, coarse, paths, random)
     anatomy += _bone_attenuation(scene, frame, coarse)
     anatomy += _vessel_attenuation(scene, frame, coarse) * aerated
-    line = frame.upsample(anatomy, coarse) + _device_attenuation(scene, frame, fine)
-    technique = _technique(scene, frame)
-    detected = expose(line, frame.spacing, technique, random)
+    line_integral = frame.upsample(anatomy, coarse) + _device_attenuation(scene, frame, fine)
+    technique = _choose_technique(scene, frame)
+    detected = expose(line_integral, frame.spacing, technique, random)
     # added after the scatter, because the lead letter lies on the detector
     detected = np.maximum(detected, render_marker(frame, part_rng(scene.habitus.seed, 22)))
     values = apply_presentation(detected, frame.spacing, technique)
     return np.clip(np.rint(values), 0, MAX_VALUE).astype(np.uint16)
 
 
-def _technique(scene: Scene, frame: Frame) -> Technique:
-    """The lateral view penetrates more tissue, so it has more dose and a wider range of densities."""
+def _choose_technique(scene: Scene, frame: Frame) -> Technique:
+    """The technique of a view: more dose and a wider range of densities for the lateral view."""
     habitus = scene.habitus
     if frame.view is View.PA:
         return Technique(dose=habitus.exposure, contrast=habitus.contrast)
@@ -124,7 +124,7 @@ def _vessel_attenuation(scene: Scene, frame: Frame, step: int) -> Field:
 
 
 def _retract_vessels(scene: Scene, tubes: Tubes, side: Side) -> Tubes:
-    """Vessels retracted with a lung that is separated from the chest wall."""
+    """The vessels, moved together with a lung that is separated from the chest wall."""
     shell = scene.air[side]
     gap = np.interp(tubes.points[:, 1], shell.heights, shell.gaps)
     if not gap.any():

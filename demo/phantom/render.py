@@ -27,7 +27,7 @@ def render_exam(
     """Render a frontal and a lateral chest radiograph of a fictitious patient, or one of the two.
 
     The same arguments give the same pixels. Anatomy, exposure and noise depend only on ``seed``, ``sex`` and
-    ``age``, so two exams with and without a finding differ by that finding only.
+    ``age``, so two exams with and without a finding differ only by that finding.
 
     Args:
         seed: any integer from 0.
@@ -53,12 +53,12 @@ def render_exam(
     )
     phantom_findings = tuple(
         PhantomFinding(
-            spec=part.spec,
-            region=part.region,
-            size_mm=part.size_mm,
-            boxes=find_finding_boxes(scene, part, frames),
+            spec=placed_finding.spec,
+            region=placed_finding.region,
+            size_mm=placed_finding.size_mm,
+            boxes=find_finding_boxes(scene, placed_finding, frames),
         )
-        for part in scene.findings
+        for placed_finding in scene.findings
     )
     return PhantomExam(
         seed=seed,
@@ -74,12 +74,12 @@ def render_exam(
 
 def create_frame(habitus: Habitus, view: View, *, rows: int, columns: int) -> Frame:
     """The detector matrix of one view; only the frontal view has the patient's rotation."""
-    frontal = view is View.PA
+    is_frontal = view is View.PA
     return Frame(
         view=view,
         rows=rows,
         columns=columns,
         spacing=FIELD_WIDTH_MM / columns,
-        turn=habitus.turn if frontal else 0.0,
-        centre=habitus.shift if frontal else habitus.shift - 14,
+        turn=habitus.turn if is_frontal else 0.0,
+        centre=habitus.shift if is_frontal else habitus.shift - 14,
     )

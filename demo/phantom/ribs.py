@@ -29,9 +29,9 @@ def rib_curve(cage: Cage, number: int, side: float, bend: float = 0.0) -> tuple[
     x = side * half * np.sin(angle) ** power
     z = (front + back) / 2 - (front - back) / 2 * np.sign(np.cos(angle)) * np.abs(np.cos(angle)) ** power
     # the neck of the rib runs forward to the vertebral body
-    near = np.exp(-((share / 0.09) ** 2))
-    z = z * (1 - near) + near * (cage.spine_z(y) - 8)
-    x = x * (1 - near) + near * side * np.maximum(np.abs(x), 15)
+    neck_weight = np.exp(-((share / 0.09) ** 2))
+    z = z * (1 - neck_weight) + neck_weight * (cage.spine_z(y) - 8)
+    x = x * (1 - neck_weight) + neck_weight * side * np.maximum(np.abs(x), 15)
     return np.stack([x, y, z], axis=1), share
 
 
@@ -47,9 +47,9 @@ def draw_ribs(habitus: Habitus, cage: Cage) -> Tubes:
             radius = _RADIUS[number - 1] * (0.94 + 0.16 * share**2) * float(random.uniform(0.95, 1.05))
             points, weights, radii = sample_curve(knots, radius, step=0.5)
             along = np.linspace(0, 1, len(weights))
-            flat = 1.25 - 0.68 * along**1.1
-            ending = np.clip((1 - along) / 0.025, 0, 1)
-            parts.append((points, weights * flat * ending, radii))
+            flatness = 1.25 - 0.68 * along**1.1
+            end_fade = np.clip((1 - along) / 0.025, 0, 1)
+            parts.append((points, weights * flatness * end_fade, radii))
     return join_curves(parts, cortex=0.9, core=0.17)
 
 
@@ -60,9 +60,9 @@ def draw_sternum(cage: Cage) -> Tubes:
     parts = []
     for x in (-12.0, -4.0, 4.0, 12.0):
         y = np.linspace(top, bottom, 9)
-        wide = np.array([1.5, 1.2, 0.7, 0.75, 0.9, 1.0, 1.0, 0.9, 0.5])
+        width_factors = np.array([1.5, 1.2, 0.7, 0.75, 0.9, 1.0, 1.0, 0.9, 0.5])
         z = cage.front_z(y) + 7 + np.array([1.5, 1.0, -0.5, 0, 0, 0, 0, 0, 0])
-        parts.append(sample_curve(np.stack([x * wide, y, z], axis=1), 4.2, step=0.5, weight=0.9))
+        parts.append(sample_curve(np.stack([x * width_factors, y, z], axis=1), 4.2, step=0.5, weight=0.9))
     return join_curves(parts, cortex=1.0, core=0.35)
 
 

@@ -74,7 +74,7 @@ def to_box(frame: Frame, extent: Extent) -> Box:
 
 
 def build_scene(seed: int, *, findings: Sequence[FindingSpec], sex: str, age: int) -> Scene:
-    """Generate the patient, then each finding from its own random source."""
+    """Generate the patient, then each finding with its own random generator."""
     habitus = draw_habitus(seed, sex=sex, age=age, ctr=_cardiomegaly_ratio(seed, findings))
     cage, heart = Cage(habitus=habitus), draw_heart(habitus)
     domes = {side: draw_dome(habitus, side) for side in SIDES}

@@ -11,8 +11,8 @@ from demo.phantom.thorax import Cage
 def body_chord(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> Field:
     """Path length in mm through all parts of the body, as if it were solid."""
     if frame.view is View.PA:
-        return _frontal(habitus, cage, u, v) + _breasts(habitus, cage, frame, u, v)
-    trunk, breasts = _lateral(habitus, cage, u, v), _breasts(habitus, cage, frame, u, v)
+        return _frontal_chord(habitus, cage, u, v) + _breast_chord(habitus, cage, frame, u, v)
+    trunk, breasts = _lateral_chord(habitus, cage, u, v), _breast_chord(habitus, cage, frame, u, v)
     return _soft_max(trunk, breasts, 14) if habitus.breast > 0 else trunk
 
 
@@ -23,14 +23,16 @@ def _soft_max(a: Field, b: Field, mm: float) -> Field:
     )
 
 
-def _frontal(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
+def _frontal_chord(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
     top, wide, fat = habitus.apex, habitus.half_width, habitus.fat
     neck = 52.0 + 0.35 * fat
     wall = cage.half_width(np.maximum(v, top + 0.3 * habitus.lung)) + fat
     depth = (cage.front_z(v) - cage.back_z(v)) / 2 + 22 + 0.45 * fat
     heights = np.array([-80, top - 52, top - 26, top - 6, top + 12, top + 34, top + 80, top + 120, top + 150])
-    slope = np.array([neck, neck + 2, neck + 22, 0.80 * wide, 1.10 * wide, 1.33 * wide, 1.36 * wide, 0, 0])
-    outline = np.interp(v, heights, np.where(slope > 0, slope, 1.0)).astype(np.float32)
+    half_widths = np.array(
+        [neck, neck + 2, neck + 22, 0.80 * wide, 1.10 * wide, 1.33 * wide, 1.36 * wide, 0, 0]
+    )
+    outline = np.interp(v, heights, np.where(half_widths > 0, half_widths, 1.0)).astype(np.float32)
     trunk_half = np.where(v > top + 60, wall, np.minimum(outline, wall)).astype(np.float32)
     trunk = superellipse_chord(u / trunk_half, depth, 3.1)
     girdle = superellipse_chord(u / np.maximum(outline, 8), 60 + 0.6 * fat, 3.2)
@@ -44,10 +46,10 @@ def _frontal(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
         arm = 2 * np.sqrt(np.clip(radius**2 - (u - middle) ** 2, 0, None))
         arm *= np.clip((v - top - 5) / 60, 0, 1)
         chord = _soft_max(chord, arm.astype(np.float32), 8)
-    return np.clip(chord + _muscles(habitus, u, v), 0, None)
+    return np.clip(chord + _muscle_chord(habitus, u, v), 0, None)
 
 
-def _muscles(habitus: Habitus, u: Field, v: Field) -> Field:
+def _muscle_chord(habitus: Habitus, u: Field, v: Field) -> Field:
     """Pectoral muscles: their lower edge runs from the axilla down to the ribs."""
     thickness = 11.0 if habitus.sex == "M" else 5.0
     top = habitus.apex
@@ -60,7 +62,7 @@ def _muscles(habitus: Habitus, u: Field, v: Field) -> Field:
     return (thickness * edge * upper * inner * outside).astype(np.float32)
 
 
-def _breasts(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> Field:
+def _breast_chord(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> Field:
     """Breast shadows: round below, gradually fainter towards the top; 0 in men."""
     total = np.zeros(np.broadcast_shapes(u.shape, v.shape), np.float32)
     if habitus.breast <= 0:
@@ -79,16 +81,16 @@ def _breasts(habitus: Habitus, cage: Cage, frame: Frame, u: Field, v: Field) -> 
     return total
 
 
-def _lateral(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
+def _lateral_chord(habitus: Habitus, cage: Cage, u: Field, v: Field) -> Field:
     z = -u
     fat, top = habitus.fat, habitus.apex
     # the neck leans forward from the shoulders; below the apices, the cage determines the outline
-    shared = np.clip((v - top + 10) / 34, 0, 1)
-    shared = shared * shared * (3 - 2 * shared)
+    cage_weight = np.clip((v - top + 10) / 34, 0, 1)
+    cage_weight = cage_weight * cage_weight * (3 - 2 * cage_weight)
     neck_front = np.interp(v, [top - 70, top - 30, top - 6, top + 20], [66, 50, 42, 44])
     neck_back = np.interp(v, [top - 70, top - 30, top, top + 20], [-50, -66, -88, -98])
-    front = neck_front * (1 - shared) + (cage.front_z(v) + 13 + 0.4 * fat) * shared
-    back = neck_back * (1 - shared) + (cage.back_z(v) - 17 - 0.45 * fat) * shared
+    front = neck_front * (1 - cage_weight) + (cage.front_z(v) + 13 + 0.4 * fat) * cage_weight
+    back = neck_back * (1 - cage_weight) + (cage.back_z(v) - 17 - 0.45 * fat) * cage_weight
     half = (front - back) / 2
     middle = (front + back) / 2
     across = np.interp(v, [top - 60, top - 10, top + 35, top + 80], [52, 75, 150, 150])

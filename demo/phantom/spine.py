@@ -53,43 +53,43 @@ def vertebral_path(habitus: Habitus, cage: Cage, frame: Frame, step: int) -> Fie
 
 def _frontal_vertebra(x: Field, y: Field, number: int, pitch: float, tilt: float) -> Field:
     """One vertebra in the frontal view: body with endplates, pedicles, spinous and transverse processes."""
-    half = 14.5 + 0.62 * max(number, 0)
-    tall = 0.41 * pitch
+    half_width = 14.5 + 0.62 * max(number, 0)
+    half_height = 0.41 * pitch
     down = y - np.float32(tilt * 0.02) * x
-    waist = half * (0.92 + 0.08 * (np.clip(np.abs(down) / tall, 0, 1.2)) ** 2)
-    across, along = _edge(waist - np.abs(x)), _edge(tall - np.abs(down), 0.9)
-    paint = 3.4 * across * along
-    paint += 3.0 * across * _bump(np.abs(down) - tall + 0.4, 1.1)  # endplates
-    paint += 2.0 * along * _bump(np.abs(x) - waist + 0.7, 1.1)  # side walls
+    waist = half_width * (0.92 + 0.08 * (np.clip(np.abs(down) / half_height, 0, 1.2)) ** 2)
+    across, along = _edge(waist - np.abs(x)), _edge(half_height - np.abs(down), 0.9)
+    path = 3.4 * across * along
+    path += 3.0 * across * _bump(np.abs(down) - half_height + 0.4, 1.1)  # endplates
+    path += 2.0 * along * _bump(np.abs(x) - waist + 0.7, 1.1)  # side walls
     for side in (-1, 1):
-        ring = np.hypot((x - side * 0.60 * half) / 3.6, (down + 0.12 * pitch) / 5.2)
-        paint += 3.2 * _bump(ring - 1, 0.22) + 0.8 * _edge(1 - ring, 0.2)
-        wing = np.clip((side * x - half) / 18, 0, 1)
-        paint += (
+        ring = np.hypot((x - side * 0.60 * half_width) / 3.6, (down + 0.12 * pitch) / 5.2)
+        path += 3.2 * _bump(ring - 1, 0.22) + 0.8 * _edge(1 - ring, 0.2)
+        wing = np.clip((side * x - half_width) / 18, 0, 1)
+        path += (
             1.1
-            * _edge(side * x - half + 3)
-            * _edge(18 + half - side * x, 1.5)
+            * _edge(side * x - half_width + 3)
+            * _edge(18 + half_width - side * x, 1.5)
             * _bump(down + 0.18 * pitch + 4 * wing, 4.6)
         )
     drop = np.hypot(x / (2.6 + 0.05 * number), (down - 0.42 * pitch) / 6.0)
-    paint += 3.6 * _bump(drop - 0.85, 0.3) + 1.4 * _edge(1 - drop, 0.2)
-    lamina = _bump(down - 0.14 * pitch - 0.35 * np.abs(x), 3.4) * _edge(0.62 * half - np.abs(x), 1.5)
-    return (paint + 0.8 * lamina).astype(np.float32)
+    path += 3.6 * _bump(drop - 0.85, 0.3) + 1.4 * _edge(1 - drop, 0.2)
+    lamina = _bump(down - 0.14 * pitch - 0.35 * np.abs(x), 3.4) * _edge(0.62 * half_width - np.abs(x), 1.5)
+    return (path + 0.8 * lamina).astype(np.float32)
 
 
 def _lateral_vertebra(z: Field, y: Field, number: int, pitch: float) -> Field:
     """One vertebra from the side: body with endplates, pedicle, joints, spinous process to the back."""
-    deep = 11.5 + 0.42 * max(number, 0)
-    tall = 0.385 * pitch
-    waist = deep * (0.92 + 0.08 * np.clip(np.abs(y) / tall, 0, 1.2) ** 2)
-    across, along = _edge(waist - np.abs(z)), _edge(tall - np.abs(y), 0.8)
-    paint = 8.0 * across * along
-    paint += 6.5 * across * _bump(np.abs(y) - tall, 0.9)
-    paint += 3.0 * along * _bump(np.abs(z) - waist + 0.6, 0.9)
-    back = -z - deep  # mm behind the body
-    paint += 2.0 * _edge(back + 2, 1.2) * _edge(13 - back, 2.0) * _bump(y + 0.16 * pitch, 4.4)  # pedicle
-    paint += 1.0 * _bump(np.hypot((back - 12) / 5.5, (y - 0.1 * pitch) / (0.42 * pitch)), 1.0)  # joints
-    paint += (
+    half_depth = 11.5 + 0.42 * max(number, 0)
+    half_height = 0.385 * pitch
+    waist = half_depth * (0.92 + 0.08 * np.clip(np.abs(y) / half_height, 0, 1.2) ** 2)
+    across, along = _edge(waist - np.abs(z)), _edge(half_height - np.abs(y), 0.8)
+    path = 8.0 * across * along
+    path += 6.5 * across * _bump(np.abs(y) - half_height, 0.9)
+    path += 3.0 * along * _bump(np.abs(z) - waist + 0.6, 0.9)
+    back = -z - half_depth  # mm behind the body
+    path += 2.0 * _edge(back + 2, 1.2) * _edge(13 - back, 2.0) * _bump(y + 0.16 * pitch, 4.4)  # pedicle
+    path += 1.0 * _bump(np.hypot((back - 12) / 5.5, (y - 0.1 * pitch) / (0.42 * pitch)), 1.0)  # joints
+    path += (
         1.2 * _edge(back - 12, 2) * _edge(38 - back, 3) * _bump(y - 0.25 * pitch - 0.55 * (back - 12), 3.6)
     )
-    return paint.astype(np.float32)
+    return path.astype(np.float32)

@@ -74,7 +74,7 @@ class Dome:
 
 
 def draw_dome(habitus: Habitus, side: Side) -> Dome:
-    """The right dome is higher than the left. Both descend to the back, where the recess is deepest."""
+    """One hemidiaphragm: the right is higher; both descend to the back, where the recess is deepest."""
     top = habitus.right_dome_y if side is Side.RIGHT else habitus.left_dome_y
     x0 = side.sign * 0.44 * habitus.half_width
     return Dome(
@@ -128,8 +128,8 @@ def frontal_air_path(cage: Cage, dome: Dome, u: Field, v: Field, shell: Shell = 
     depth = np.clip((cage.front_z(v) - cage.back_z(v)) / 2 - gap * shell.depth_share, 0, None)
     middle = (cage.front_z(v) + cage.back_z(v)) / 2
     reach = superellipse_chord(u / half, depth, CAGE_POWER) / 2
-    over = np.clip((v - dome.top - dome.a * (u - dome.x0) ** 2) / dome.c, 0, None)
-    air = _length_outside(middle - reach, middle + reach, dome.z0, np.sqrt(over))
+    squared_reach = np.clip((v - dome.top - dome.a * (u - dome.x0) ** 2) / dome.c, 0, None)
+    air = _length_outside(middle - reach, middle + reach, dome.z0, np.sqrt(squared_reach))
     is_own_side = u > 0 if dome.side is Side.LEFT else u < 0
     return np.where(is_own_side, air * shell.above_floor(v), 0).astype(np.float32)
 
@@ -144,6 +144,6 @@ def lateral_air_path(
     middle = (cage.front_z(v) + cage.back_z(v)) / 2
     half = np.clip(cage.half_width(v) - gap, 0, None)
     outer = superellipse_chord((z - middle) / depth, half, CAGE_POWER) / 2
-    over = np.clip((v - dome.top - dome.c * (z - dome.z0) ** 2) / dome.a, 0, None)
+    squared_reach = np.clip((v - dome.top - dome.c * (z - dome.z0) ** 2) / dome.a, 0, None)
     start = np.broadcast_to(np.float32(inner), outer.shape)
-    return _length_outside(start, outer, abs(dome.x0), np.sqrt(over)) * shell.above_floor(v)
+    return _length_outside(start, outer, abs(dome.x0), np.sqrt(squared_reach)) * shell.above_floor(v)

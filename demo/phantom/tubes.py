@@ -174,7 +174,7 @@ def _splat(
     keep = (r0 >= 0) & (c0 >= 0) & (r0 < shape[0] - 1) & (c0 < shape[1] - 1)
     r0, c0, weights = r0[keep], c0[keep], weights[keep]
     fr, fc = rows[keep] - r0, columns[keep] - c0
-    flat = r0 * shape[1] + c0
-    index = np.concatenate([flat, flat + 1, flat + shape[1], flat + shape[1] + 1])
+    flat_index = r0 * shape[1] + c0
+    index = np.concatenate([flat_index, flat_index + 1, flat_index + shape[1], flat_index + shape[1] + 1])
     value = np.concatenate([(1 - fr) * (1 - fc), (1 - fr) * fc, fr * (1 - fc), fr * fc]) * np.tile(weights, 4)
     return np.bincount(index, value, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float32)

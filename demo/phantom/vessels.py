@@ -33,7 +33,7 @@ class Tree:
 
 
 def hilum_point(habitus: Habitus, side: Side) -> Points:
-    """The point where the vessels and bronchi enter one lung; the left hilum is the higher one."""
+    """The point where the vessels and bronchi enter one lung; the left hilum is higher."""
     right = side is Side.RIGHT
     return np.array([side.sign * (27 if right else 30), habitus.carina + (25 if right else 16), -6.0])
 
@@ -51,13 +51,15 @@ def sample_lung_points(
         x = random.uniform(0, 1, n) * habitus.half_width
         z = random.uniform(-100, 95, n) * habitus.depth
         half, back, front = cage.half_width(y), cage.back_z(y), cage.front_z(y)
-        inside = (x / half) ** CAGE_POWER + (
+        cage_distance = (x / half) ** CAGE_POWER + (
             np.abs(z - (back + front) / 2) / ((front - back) / 2)
         ) ** CAGE_POWER
         points = np.stack([dome.side.sign * x, y, z], axis=1)
-        is_valid = (inside < wall_limit**CAGE_POWER) & (y < dome.height(points[:, 0], z) - 3) & (x > 14)
-        near = np.hypot(x / 30, (z - 0) / 30) < 1
-        is_valid &= ~((y < habitus.carina) & near)
+        is_valid = (
+            (cage_distance < wall_limit**CAGE_POWER) & (y < dome.height(points[:, 0], z) - 3) & (x > 14)
+        )
+        is_near_midline = np.hypot(x / 30, (z - 0) / 30) < 1
+        is_valid &= ~((y < habitus.carina) & is_near_midline)
         for part in heart.parts:
             is_valid &= ~part.contains(points)
         accepted.append(points[is_valid])
@@ -88,7 +90,7 @@ def draw_branches(tree: Tree, *, weight: float = 1.0, samples: int = 48) -> Tube
     child = np.arange(1, len(tree.nodes))
     parent = tree.parents[child]
     start, end = tree.nodes[parent], tree.nodes[child]
-    # direction at a node: that of the branch that leads to it
+    # direction at a node: the direction of the branch that leads to it
     incoming = np.zeros_like(tree.nodes)
     incoming[1:] = tree.nodes[1:] - tree.nodes[tree.parents[1:]]
     incoming[0] = 0
@@ -108,7 +110,7 @@ def draw_branches(tree: Tree, *, weight: float = 1.0, samples: int = 48) -> Tube
     tip = tree.radii[child][:, None]
     base = np.minimum(tree.radii[parent][:, None], 1.35 * tip)
     radii = base + (tip - base) * t[..., 0]
-    # all branches overlap at the root
+    # branches overlap near the root, so they have less weight there
     root_distance = np.linalg.norm(curve - tree.nodes[0], axis=2)
     lengths = lengths * np.clip(root_distance / 16, 0.25, 1)
     return Tubes(points=curve.reshape(-1, 3), weights=weight * lengths.reshape(-1), radii=radii.reshape(-1))
@@ -143,7 +145,7 @@ def _main_artery(side: Side, root: Points) -> Tubes:
 
 
 def split_by_radius(tubes: Tubes, limit: float) -> tuple[Tubes, Tubes]:
-    """The tubes with radii up to ``limit`` mm, and the others; the thin ones need the finer grid."""
+    """The tubes with radii up to ``limit`` mm, and the thicker ones."""
     thin = tubes.radii <= limit
 
     def select(mask: NDArray[np.bool_]) -> Tubes:

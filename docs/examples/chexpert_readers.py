@@ -1,6 +1,6 @@
 """CheXpert's test set: radiologists and models against the reference, as ratings for ``cli.py measure``.
 
-One question is one finding of one study, answered 1 (there) or 0. Source of the files: the repository
+One question is one finding of one study, answered 1 (present) or 0. Source of the files: the repository
 cheXpert-test-set-labels of the dataset's authors.
 """
 
@@ -15,7 +15,7 @@ _HEADER = ("question_id", "rater", "kind", "answer", "task", "exam", "n_options"
 
 
 def main(folder: Path, out: Path) -> int:
-    """Write the ratings; 0 done."""
+    """Write the ratings, and return 0."""
     with out.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_HEADER)

@@ -27,12 +27,12 @@ def main(predictions: Path, questions: Path, out: Path, unjoined_path: Path) -> 
         unjoined_writer = csv.writer(unjoined_file, lineterminator="\n")
         unjoined_writer.writerow(("row", "question"))
         for row in rows:
-            key = _normalize(row["question"])
-            if not ids_by_text[key]:
+            question_text = _normalize(row["question"])
+            if not ids_by_text[question_text]:
                 unjoined_writer.writerow((row["question_id"], row["question"]))
                 continue
             joined_count += 1
-            line = {"question_id": ids_by_text[key].popleft(), "raw": str(row["answer_pred"])}
+            line = {"question_id": ids_by_text[question_text].popleft(), "raw": str(row["answer_pred"])}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
     print(
         f"{joined_count} of {len(rows)} rows joined; {len(rows) - joined_count} are listed in {unjoined_path}"

@@ -1,4 +1,4 @@
-"""Services for burned-in text: a program ranks images, a person decides, a release may need this."""
+"""Services for burned-in text: a program ranks images, a person decides, a release may require decisions."""
 
 from __future__ import annotations
 
@@ -112,9 +112,9 @@ def load_pixel_state(db: Session, *, by: Person, dataset: str) -> PixelState:
 
 
 def load_next_images(db: Session, *, by: Person, dataset: str, count: int) -> list[PixelCheck]:
-    """Load the next images to decide on: those that were not ranked first, then by descending score.
+    """Load the next images to decide on: first the unranked ones, then the others by descending score.
 
-    If the workspace's rule requires decisions for DICOM images only, other images are left out.
+    If the workspace's rule requires decisions only for DICOM images, other images are left out.
 
     Raises:
         NotFound: there is no such dataset.
@@ -153,11 +153,11 @@ def decide_images(
         NotFound: the workspace has no such image; nothing is stored.
     """
     require(by, Action.PROTECT_PATIENTS)
-    unknown = {sha256 for sha256, _ in decisions} - load_known_images(
+    unknown_hashes = {sha256 for sha256, _ in decisions} - load_known_images(
         db, sha256=[image_hash for image_hash, _ in decisions]
     )
-    if unknown:
-        raise NotFound(f"The workspace has no image {min(unknown)}.")
+    if unknown_hashes:
+        raise NotFound(f"The workspace has no image {min(unknown_hashes)}.")
     for sha256, decision in decisions:
         previous = patient_data.add_decision(db, sha256=sha256, decision=decision, by=by.id or None, now=now)
         if previous is not decision:
@@ -183,11 +183,11 @@ def _rank_image(store: ImageStore, decoder: GuardedDecoder, sha256: str) -> Text
     return rank_text(image)
 
 
-def _map_in_order(items: Iterable[str], work: Callable[[str], TextRank | None]) -> Iterator[TextRank | None]:
+def _map_in_order(hashes: Iterable[str], work: Callable[[str], TextRank | None]) -> Iterator[TextRank | None]:
     with ThreadPoolExecutor(_WORKERS) as threads:
         pending: deque[Future[TextRank | None]] = deque()
-        for item in items:
-            pending.append(threads.submit(work, item))
+        for sha256 in hashes:
+            pending.append(threads.submit(work, sha256))
             if len(pending) >= 4 * _WORKERS:
                 yield pending.popleft().result()
         while pending:

@@ -138,9 +138,15 @@ def search_with_headers(
     """
     if not values_by_exam:
         return 0
-    numbers = text_hits.load_exam_numbers_by_key(db, dataset_id=dataset_id, keys=sorted(values_by_exam))
+    row_id_by_exam = text_hits.load_exam_numbers_by_key(
+        db, dataset_id=dataset_id, keys=sorted(values_by_exam)
+    )
     header_values = HeaderValues(
-        {numbers[key]: identity_values for key, identity_values in values_by_exam.items() if key in numbers}
+        {
+            row_id_by_exam[key]: identity_values
+            for key, identity_values in values_by_exam.items()
+            if key in row_id_by_exam
+        }
     )
     if not header_values:
         return 0

@@ -186,7 +186,7 @@ def draw_batch(
         probabilities=probabilities,
         by=by.id or None,
     )
-    new = {
+    audit_values = {
         "name": name,
         "dataset": draw_context.dataset_id,
         "plan": batches.plan_to_dict(plan),
@@ -196,7 +196,7 @@ def draw_batch(
         "questions": draw_preview.n,
         **({"probabilities_sha256": probabilities.sha256} if probabilities else {}),
     }
-    record_action(db, by=by, action="draw batch", subject=f"batch {batch.id}", new=new, now=now)
+    record_action(db, by=by, action="draw batch", subject=f"batch {batch.id}", new=audit_values, now=now)
     return DrawResult(batch=batch, added=draw_preview.n, strata=draw_preview.strata, notes=draw_preview.notes)
 
 
@@ -294,10 +294,12 @@ def _select_exams(db: Session, dataset_id: int, plan: SamplingPlan) -> BalancedS
     """Select exams by the findings that their reports state; None without a balance."""
     if plan.balance is None:
         return None
-    taken = frames.list_exams_in_other_batches(db, dataset_id=dataset_id) if plan.exclude_drawn else set()
+    taken_exams = (
+        frames.list_exams_in_other_batches(db, dataset_id=dataset_id) if plan.exclude_drawn else set()
+    )
     exams = []
     for content in iterate_exam_contents(db, dataset_id=dataset_id):
-        if content.questions and content.number not in taken:
+        if content.questions and content.number not in taken_exams:
             findings = read_report(content.report or "")
             exams.append(
                 ExamFindings(
@@ -346,15 +348,17 @@ def load_nonrandom_batch_ids(db: Session) -> set[int]:
 
 
 def _check_seed(db: Session, *, dataset_id: int, plan: SamplingPlan) -> None:
-    """Refuse a new batch with another's seed if either is drawn by risk: the draws would be dependent."""
-    others = batches.list_batches(db, dataset_id=dataset_id)
-    taken = {batch.plan.seed for batch in others if plan.risk is not None or batch.plan.risk is not None}
-    if plan.seed in taken:
-        seeds = {batch.plan.seed for batch in others}
-        free = next(seed for seed in range(1, len(seeds) + 2) if seed not in seeds)
+    """Refuse the seed of another batch if either is drawn by risk: the draws would be dependent."""
+    other_batches = batches.list_batches(db, dataset_id=dataset_id)
+    taken_seeds = {
+        batch.plan.seed for batch in other_batches if plan.risk is not None or batch.plan.risk is not None
+    }
+    if plan.seed in taken_seeds:
+        seeds = {batch.plan.seed for batch in other_batches}
+        free_seed = next(seed for seed in range(1, len(seeds) + 2) if seed not in seeds)
         raise Refused(
             f"Another batch of this dataset was drawn with seed {plan.seed}. A batch drawn by risk needs its "
-            f"own seed, so that the draws are independent. Choose another seed, such as {free}."
+            f"own seed, so that the draws are independent. Choose another seed, such as {free_seed}."
         )
 
 
@@ -434,7 +438,7 @@ def _select_questions(
         names=plan.names,
         excluded=draw_context.excluded,
     )
-    by_cell = {(stratum.tier, stratum.further): stratum for stratum in strata}
+    stratum_by_cell = {(stratum.tier, stratum.further): stratum for stratum in strata}
 
     def question_id_at(index: int) -> str:
         return frames.load_question_key(db, question_id=int(frame.numbers[index]))
@@ -442,7 +446,7 @@ def _select_questions(
     indices = draw_questions(
         frame.hashes,
         frame.strata,
-        counts_to_draw=[by_cell[cell].drawn for cell in frame.cells],
+        counts_to_draw=[stratum_by_cell[cell].drawn for cell in frame.cells],
         sizes=frame.sizes,
         seed=plan.seed,
         question_id_at=question_id_at,
@@ -450,14 +454,14 @@ def _select_questions(
     indices = sort_by_hash(indices, frame.hashes, seed=plan.seed, question_id_at=question_id_at)
     numbers = frame.numbers[indices].tolist()
     cells = [frame.cells[stratum] for stratum in frame.strata[indices].tolist()]
-    exams = frames.map_questions_to_exams(db, question_ids=numbers)
+    exam_by_question = frames.map_questions_to_exams(db, question_ids=numbers)
     exam_rank: dict[int, int] = {}
     for number in numbers:
-        exam_rank.setdefault(exams[number], len(exam_rank))
+        exam_rank.setdefault(exam_by_question[number], len(exam_rank))
     # Sorting is stable, so the questions of an exam stay in the order of their hashes.
-    grouped = sorted(zip(numbers, cells, strict=True), key=lambda item: exam_rank[exams[item[0]]])
+    grouped = sorted(zip(numbers, cells, strict=True), key=lambda pair: exam_rank[exam_by_question[pair[0]]])
     for position, (number, cell) in enumerate(grouped, start=first_position):
-        stratum = by_cell[cell]
+        stratum = stratum_by_cell[cell]
         yield draws.DrawnQuestion(
             number=number,
             stratum=stratum.name,
@@ -494,15 +498,15 @@ def _get_all_probabilities(risk_draw: RiskDraw | None) -> draws.DrawProbabilitie
 
 
 def _describe_risk_draw(risk_draw: RiskDraw) -> str:
-    drawn = len(risk_draw.drawn)
-    uniform = int(risk_draw.in_uniform_arm.sum())
+    drawn_count = len(risk_draw.drawn)
+    uniform_count = int(risk_draw.in_uniform_arm.sum())
     limits = ""
-    if drawn:
+    if drawn_count:
         probabilities = risk_draw.probabilities[risk_draw.drawn]
         limits = f" Inclusion probabilities are {probabilities.min():.4g} to {probabilities.max():.4g}."
     return (
-        f"This seed draws {count_text(drawn, 'question')} (expected: {risk_draw.planned:,}): {uniform:,} "
-        f"with equal chances and {drawn - uniform:,} by risk.{limits}"
+        f"This seed draws {count_text(drawn_count, 'question')} (expected: {risk_draw.planned:,}): "
+        f"{uniform_count:,} with equal chances and {drawn_count - uniform_count:,} by risk.{limits}"
     )
 
 
@@ -535,7 +539,7 @@ def describe_plan(plan: SamplingPlan) -> str:
     shares = "".join(f", {name} with share {share:g}" for name, share in other_shares.items())
     names = " and ".join(name.replace("_", " ") for name in plan.strata)
     strata = f", strata {names}" if names else ""
-    exclusive = ", not in another batch" if plan.exclude_drawn else ""
+    exclusion = ", not in another batch" if plan.exclude_drawn else ""
     check_names = ", ".join(check.label.lower() for check in plan.checks)
     checks = f", without problems of {check_names}" if plan.checks else ""
     if plan.balance is not None:
@@ -543,7 +547,7 @@ def describe_plan(plan: SamplingPlan) -> str:
             f"{amount} of {plan.balance.exams:,} exams balanced by finding, "
             f"{100 * plan.balance.healthy_share:g} % healthy"
         )
-    return f"{amount}, seed {plan.seed}{shares}{strata}{exclusive}{checks}{_describe_risk_design(plan)}"
+    return f"{amount}, seed {plan.seed}{shares}{strata}{exclusion}{checks}{_describe_risk_design(plan)}"
 
 
 def _describe_risk_design(plan: SamplingPlan) -> str:

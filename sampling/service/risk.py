@@ -43,8 +43,8 @@ class RiskDraw:
 
     ``risks`` and ``probabilities`` follow the order of ``frame``. ``drawn`` has indices into the frame in the
     order of review. ``in_uniform_arm`` states whether each drawn question would have been drawn without any
-    risk. ``exams`` maps the row id of each drawn question to that of its exam. ``strata`` has the numbers of
-    drawn and available questions.
+    risk. ``exams`` maps the row id of each drawn question to the row id of its exam. ``strata`` has the
+    numbers of drawn and available questions.
     """
 
     frame: frames.Frame
@@ -168,8 +168,8 @@ def draw_by_risk(
         )
     is_available = np.ones(len(risks), dtype=np.bool_)
     if plan.exclude_drawn:
-        taken = frames.list_in_other_batches(db, dataset_id=dataset_id, batch_id=batch_id)
-        is_available = ~np.isin(frame.numbers, taken)
+        taken_ids = frames.list_in_other_batches(db, dataset_id=dataset_id, batch_id=batch_id)
+        is_available = ~np.isin(frame.numbers, taken_ids)
     sizes = np.bincount(frame.strata[is_available], minlength=len(frame.cells)).tolist()
     planned = allocate(dict(zip(frame.cells, sizes, strict=True)), plan=plan, already_drawn=already_drawn)
     planned_by_cell = {(stratum.tier, stratum.further): stratum.drawn for stratum in planned}
@@ -225,13 +225,13 @@ def _load_signals(
     without the radiographs.
     """
     order = np.argsort(numbers)
-    ordered = numbers[order]
+    sorted_numbers = numbers[order]
 
-    def align(with_signal: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def align(signal_numbers: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         aligned = np.zeros(len(numbers))
-        if len(ordered):
-            positions = np.minimum(np.searchsorted(ordered, with_signal), len(ordered) - 1)
-            is_known = ordered[positions] == with_signal
+        if len(sorted_numbers):
+            positions = np.minimum(np.searchsorted(sorted_numbers, signal_numbers), len(sorted_numbers) - 1)
+            is_known = sorted_numbers[positions] == signal_numbers
             aligned[order[positions[is_known]]] = values[is_known]
         return aligned
 
