@@ -1,8 +1,8 @@
-"""Extraction by a judge: a model reads which answer a reply gives where no rule could.
+"""Extraction by a judge: a model reads the answer from a reply from which no rule could extract it.
 
 The judge sees the question with the options in the order shown and the reply, and neither the key nor a
-radiograph. It writes the answer only, or "none"; anything else is not read. Open questions have no options
-and are left out.
+radiograph. It must write the answer alone, or "none"; any other text counts as no answer. Open questions have
+no list of answers and are left out.
 """
 
 from __future__ import annotations

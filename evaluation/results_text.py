@@ -48,7 +48,7 @@ def list_contrast_rows(results: EvaluationResults) -> list[Row]:
 
 
 def list_consistency_rows(results: EvaluationResults) -> list[Row]:
-    """Return one row per condition whose answers are compared with those as given."""
+    """Return one row per condition whose answers are compared with those of "as given"."""
     return [
         {
             "Compared": item.condition.value,
@@ -176,7 +176,7 @@ def format_results(results: EvaluationResults) -> Iterator[str]:
 
 
 def describe_extraction(results: EvaluationResults) -> Iterator[str]:
-    """Yield what is known about a judge that extracted answers; nothing without one."""
+    """Yield a line on the judge that extracted answers; nothing if there was none."""
     if results.extraction:
         yield f"Answers that no rule could extract were extracted by a judge: {results.extraction}"
 
