@@ -176,9 +176,9 @@ def list_judge_lines(scores: AnswerReasonScores, mean: Mean, calibration: Calibr
         f"{scores.failed:,} requests without a reply, {scores.unparseable:,} replies without two scores, "
         f"{scores.zero_references:,} with a reference score of 0"
     )
+    ar_score = _format_mean(mean)
     lines = [
-        f"AR-score: {_format_mean(mean)} (95 % interval clustered by patient), "
-        f"{scores.judged:,} judged questions",
+        f"AR-score: {ar_score} (95 % interval clustered by patient), {scores.judged:,} judged questions",
         f"left out: {left_out}",
         f"order bias (model first minus key first): {_format_mean(scores.order_bias)} points",
     ]
@@ -189,7 +189,8 @@ def list_judge_lines(scores: AnswerReasonScores, mean: Mean, calibration: Calibr
     low, high = calibration.low or 0.0, calibration.high or 0.0
     agreement = (
         f"Spearman {_format_correlation(calibration.spearman)}, "
-        f"Pearson {_format_correlation(calibration.pearson)}, judge minus experts {calibration.mean_difference:+.2f} (limits of agreement {low:+.2f} to {high:+.2f})"
+        f"Pearson {_format_correlation(calibration.pearson)}, judge minus experts "
+        f"{calibration.mean_difference:+.2f} (limits of agreement {low:+.2f} to {high:+.2f})"
     )
     return [*lines, f"calibration on experts: {agreement}, n {calibration.n:,}"]
 
