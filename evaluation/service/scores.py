@@ -302,8 +302,9 @@ def _check_versions(evaluated_split: EvaluatedSplit, columns: list[ExternalScore
             if version != column.external.version:
                 raise InvalidValue(
                     "version",
-                    f"{column.external.name} of {item.evaluation.name} has version {column.external.version!r}, "
-                    f"not {version!r}; import the scores of all evaluations of the split in one file",
+                    f"{column.external.name} of {item.evaluation.name} has version "
+                    f"{column.external.version!r}, not {version!r}; import the scores of all evaluations of "
+                    "the split in one file",
                 )
 
 
