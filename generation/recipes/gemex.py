@@ -232,7 +232,7 @@ def _parse_answer(entry: _QuestionEntry, format_: AnswerFormat) -> Answer:
 def _check_regions(
     entry: _QuestionEntry, material: Material, record_omission: RecordOmission
 ) -> tuple[str, ...] | None:
-    """Return the regions of a question. If one is not in a grounded sentence, record this; return None."""
+    """Return a question's regions. If one has no grounded sentence, record this and return None."""
     grounded_regions = {statement.region for statement in material.statements}
     regions = []
     for name in entry.regions:

@@ -206,7 +206,7 @@ def run_recipe(
         path: the question file; what was left out is listed beside it.
         worker: a name that is unique among all processes.
         clock: returns the current time.
-        report: called often with the title of the stage, the number of ended requests and that of all.
+        report: called often with the title of the stage, the number of ended requests and the total.
         should_stop: whether to stop.
         retry_failed: whether failed requests are called again.
         lease: how long requests are held without a sign of life of this process.

@@ -44,5 +44,5 @@ def split_report(text: str) -> ReportSections:
 
 
 def join_lines(text: str) -> str:
-    """Join the lines of a text with single spaces; rules made of underscores, hyphens or "=" are left out."""
+    """Join the lines of a text with single spaces; separators such as "____" are left out."""
     return " ".join(re.sub(r"_{4,}|-{4,}|={4,}", " ", text).split())
