@@ -38,7 +38,7 @@ class Check(Choice):
 
 
 class CheckGroup(Choice):
-    """The kinds of checks. Most are meaningful only for questions that pass those of STRUCTURE."""
+    """The kinds of checks. Those after STRUCTURE are meaningful only for questions that pass its checks."""
 
     STRUCTURE = ("structure", "Structure")
     WORDING = ("wording", "Wording")

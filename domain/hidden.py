@@ -63,8 +63,8 @@ class HiddenPlan:
     in ``faults`` are used in turn. The same plan and questions give the same hidden questions.
 
     Raises:
-        InvalidValue: a value is outside its range, there are neither repeats nor planted questions, or both a
-            number and a rate of planted questions.
+        InvalidValue: a value is outside its range, there are neither repeats nor planted questions, or
+            planted questions have both a number and a rate.
     """
 
     repeat_share: float = 0.1

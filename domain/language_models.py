@@ -115,7 +115,7 @@ class Endpoint:
 
     @property
     def marked_name(self) -> str:
-        """The name of the endpoint, followed by :data:`TEST_MODEL_NOTE` if the model is that of the tests."""
+        """The name of the endpoint, followed by :data:`TEST_MODEL_NOTE` if it is the test model."""
         return f"{self.name} ({TEST_MODEL_NOTE})" if self.is_test_model else self.name
 
 

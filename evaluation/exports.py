@@ -59,7 +59,7 @@ def export_answers(
         answers: the answers.
         export_format: the format.
         model: the name of the model in a file of Overread.
-        image_size: the size of the radiographs, for their paths in the other files.
+        image_size: the size of the radiographs, for their paths in files of the other formats.
     """
     if export_format is ExportFormat.OVERREAD:
         for answer in answers:

@@ -18,7 +18,7 @@ from evaluation.cases import EvaluatedQuestion
 from language_models.prompts import Prompt
 from language_models.requests import ImageFormat, ImageReference, ModelRequest
 
-#: The prompt that is used unless another is chosen.
+#: The default prompt.
 DEFAULT_PROMPT = Path(__file__).parent / "prompts" / "evaluation.toml"
 #: The variables that a prompt of an evaluation may use; the first two are required.
 VARIABLES = ("question", "options", "instruction")

@@ -162,31 +162,40 @@ def compute_results(
     """
     by_row_id = {item.number: item for item in questions}
     clusters = number_clusters(questions)
-    by_condition = {item.condition: item for item in conditions}
+    by_condition = {condition_answers.condition: condition_answers for condition_answers in conditions}
     as_given, without_image = by_condition.get(Condition.AS_GIVEN), by_condition.get(Condition.NO_IMAGE)
-    accuracies = [_compute_accuracy(item, by_row_id, clusters, without_image) for item in conditions]
-    compared = [item for item in conditions if as_given is not None and item.condition in CONTRASTS]
+    accuracies = [
+        _compute_accuracy(condition_answers, by_row_id, clusters, without_image)
+        for condition_answers in conditions
+    ]
+    compared = [
+        condition_answers
+        for condition_answers in conditions
+        if as_given is not None and condition_answers.condition in CONTRASTS
+    ]
     return EvaluationResults(
         questions=len(questions),
         clusters=len(set(clusters.values())),
         accuracies=tuple(accuracies),
         contrasts=tuple(
-            _compute_contrast(as_given, item, by_row_id, clusters) for item in compared if as_given
+            _compute_contrast(as_given, condition_answers, by_row_id, clusters)
+            for condition_answers in compared
+            if as_given
         ),
         consistencies=tuple(
-            _compute_consistency(as_given, item, by_row_id, clusters)
-            for item in compared
-            if as_given and item.condition in (Condition.SHUFFLED, Condition.PARAPHRASED)
+            _compute_consistency(as_given, condition_answers, by_row_id, clusters)
+            for condition_answers in compared
+            if as_given and condition_answers.condition in (Condition.SHUFFLED, Condition.PARAPHRASED)
         ),
         biases=tuple(
-            compute_position_bias(item, by_row_id)
-            for item in conditions
-            if item.condition in (Condition.AS_GIVEN, Condition.SHUFFLED)
+            compute_position_bias(condition_answers, by_row_id)
+            for condition_answers in conditions
+            if condition_answers.condition in (Condition.AS_GIVEN, Condition.SHUFFLED)
         ),
         calibrations=tuple(
             calibration
-            for item in conditions
-            if (calibration := _compute_calibration(item, by_row_id, clusters)).calibration.n
+            for condition_answers in conditions
+            if (calibration := _compute_calibration(condition_answers, by_row_id, clusters)).calibration.n
         ),
     )
 
@@ -212,14 +221,16 @@ def compute_chance(question: Question) -> float | None:
     return len({question.answer, *question.also_right}) / possible
 
 
-def compute_position_bias(item: ConditionAnswers, questions: Mapping[int, EvaluatedQuestion]) -> PositionBias:
+def compute_position_bias(
+    condition_answers: ConditionAnswers, questions: Mapping[int, EvaluatedQuestion]
+) -> PositionBias:
     """Count the positions of keys and chosen answers in single-choice questions, as shown to the model."""
     position_counts: list[int] = []
     chosen: list[int] = []
     keys: list[int] = []
     correct: list[int] = []
-    for number, answer in item.answers.items():
-        question, case = questions[number].question, item.cases[number]
+    for number, answer in condition_answers.answers.items():
+        question, case = questions[number].question, condition_answers.cases[number]
         if question.format is not AnswerFormat.SINGLE or not isinstance(answer, tuple) or question.also_right:
             continue
         while len(position_counts) < len(question.options):
@@ -233,7 +244,7 @@ def compute_position_bias(item: ConditionAnswers, questions: Mapping[int, Evalua
         correct[int(shown_key)] += shown_answer == shown_key
     positions = tuple(
         PositionShare(
-            condition=item.condition,
+            condition=condition_answers.condition,
             letter=option_letter(position),
             n=position_counts[position],
             chosen=chosen[position],
@@ -244,7 +255,7 @@ def compute_position_bias(item: ConditionAnswers, questions: Mapping[int, Evalua
     )
     recalls = [position.recall for position in positions if position.recall is not None]
     return PositionBias(
-        condition=item.condition,
+        condition=condition_answers.condition,
         positions=positions,
         recall_sd=float(np.std(recalls)) if len(recalls) > 1 else None,
     )

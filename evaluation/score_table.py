@@ -121,7 +121,7 @@ class ModelScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreColumn:
-    """An external score, or that of a judge, for each question, with its name and version.
+    """An external score, or the score of a judge, for each question, with its name and version.
 
     ``values`` has shape (q,); NaN where there is none.
     """

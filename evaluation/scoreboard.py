@@ -99,7 +99,7 @@ class ModelSummary:
         overlap_per_match: the mean overlap per matched pair.
         bleu: BLEU-1.
         rouge: ROUGE-L.
-        columns: the mean of each other column, by its name.
+        columns: the mean of each further column, by its name.
     """
 
     name: str
@@ -142,7 +142,7 @@ def list_judged_by_test_model(models: Sequence[ScoredModel]) -> list[str]:
     return [
         model.name
         for model in models
-        if any(TEST_MODEL_NOTE in item for item in (model.extraction, *(c.version for c in model.columns)))
+        if any(TEST_MODEL_NOTE in text for text in (model.extraction, *(c.version for c in model.columns)))
     ]
 
 
@@ -225,8 +225,8 @@ def _summarise(
     )
     rouge = np.where(is_asked, select("rouge"), np.nan)
     counts_by_state = {
-        item.name.lower(): groups.sum_by_group(groups.sum_by_part(is_asked & (state == item)))
-        for item in ANSWER_STATES
+        answer_state.name.lower(): groups.sum_by_group(groups.sum_by_part(is_asked & (state == answer_state)))
+        for answer_state in ANSWER_STATES
     }
     limits = {"minimum": 0.0, "maximum": 1.0, "confidence": CONFIDENCE}
     accuracy = shares_by_group(np.where(is_asked, correct, -1), groups, confidence=CONFIDENCE)
@@ -323,14 +323,14 @@ def compare_models(
                 p=result.p_exact, p_holm=None,
             )
         )  # fmt: skip
-    adjusted = adjust_p_values([item.p for item in differences])
-    return [replace(item, p_holm=p) for item, p in zip(differences, adjusted, strict=True)]
+    adjusted = adjust_p_values([difference.p for difference in differences])
+    return [replace(difference, p_holm=p) for difference, p in zip(differences, adjusted, strict=True)]
 
 
 def _build_matrix(
     table: QuestionTable, models: Sequence[ScoredModel], rows: NDArray[np.bool_]
 ) -> RatingMatrix:
-    """Build a matrix of ratings whose raters are the models; its answers are their correctness."""
+    """Build a rating matrix: the raters are the models, and their answers are yes if correct, else no."""
     q, r = int(rows.sum()), len(models)
     correct = np.array([model.scores.correct[rows] for model in models], dtype=np.int64).reshape(r, q).T
     tasks, task = _select_codes(table, "task", rows)

@@ -41,23 +41,23 @@ def list_measures(models: Sequence[ScoredModel]) -> list[str]:
 def list_score_rows(summaries: Sequence[ModelSummary], models: Sequence[ScoredModel]) -> list[Row]:
     """Return one row per model with all measures and their intervals."""
     names = {model.name: label_model(model) for model in models}
-    columns = dict.fromkeys(name for item in summaries for name in item.columns)
+    columns = dict.fromkeys(name for summary in summaries for name in summary.columns)
     return [
         {
-            "Model": names[item.name],
-            "Questions": item.questions,
-            A_SCORE: _format_share(item.accuracy.estimate, item.accuracy.low, item.accuracy.high),
-            "n": item.accuracy.n,
-            "Chance": format_percent(item.chance),
-            V_SCORE: _format_share(item.overlap.estimate, item.overlap.low, item.overlap.high),
-            "n with boxes": item.overlap.n,
-            "Mean IoU (key boxes)": format_percent(item.overlap_per_truth),
-            "Mean IoU (matched boxes)": format_percent(item.overlap_per_match),
-            BLEU: _format_share(item.bleu.estimate, item.bleu.low, item.bleu.high),
-            ROUGE: _format_share(item.rouge.estimate, item.rouge.low, item.rouge.high),
-            **{name: _format_mean(item.columns.get(name)) for name in columns},
+            "Model": names[summary.name],
+            "Questions": summary.questions,
+            A_SCORE: _format_share(summary.accuracy.estimate, summary.accuracy.low, summary.accuracy.high),
+            "n": summary.accuracy.n,
+            "Chance": format_percent(summary.chance),
+            V_SCORE: _format_share(summary.overlap.estimate, summary.overlap.low, summary.overlap.high),
+            "n with boxes": summary.overlap.n,
+            "Mean IoU (key boxes)": format_percent(summary.overlap_per_truth),
+            "Mean IoU (matched boxes)": format_percent(summary.overlap_per_match),
+            BLEU: _format_share(summary.bleu.estimate, summary.bleu.low, summary.bleu.high),
+            ROUGE: _format_share(summary.rouge.estimate, summary.rouge.low, summary.rouge.high),
+            **{name: _format_mean(summary.columns.get(name)) for name in columns},
         }
-        for item in summaries
+        for summary in summaries
     ]
 
 
@@ -65,15 +65,15 @@ def list_answer_rows(summaries: Sequence[ModelSummary]) -> list[Row]:
     """Return one row per model: where its answers come from, as counts and shares of the questions asked."""
     return [
         {
-            "Model": item.name,
-            "Questions": item.questions,
-            "Given in the file": _format_count(item, item.answers.given),
-            "Extracted by rule": _format_count(item, item.answers.by_rule),
-            "Extracted by judge": _format_count(item, item.answers.by_judge),
-            "No answer extracted": _format_count(item, item.answers.failed),
-            "No reply": _format_count(item, item.answers.missing),
+            "Model": summary.name,
+            "Questions": summary.questions,
+            "Given in the file": _format_count(summary, summary.answers.given),
+            "Extracted by rule": _format_count(summary, summary.answers.by_rule),
+            "Extracted by judge": _format_count(summary, summary.answers.by_judge),
+            "No answer extracted": _format_count(summary, summary.answers.failed),
+            "No reply": _format_count(summary, summary.answers.missing),
         }
-        for item in summaries
+        for summary in summaries
     ]
 
 
@@ -81,13 +81,13 @@ def list_overall_rows(accuracies: TaskAccuracies) -> list[Row]:
     """Return the micro and macro accuracy of each model."""
     return [
         {
-            "Model": item.rater,
-            "A-score (micro)": _format_share(item.micro, item.micro_low, item.micro_high),
-            "A-score (macro)": _format_share(item.macro, item.macro_low, item.macro_high),
-            "Tasks": item.tasks,
-            "n": item.n,
+            "Model": accuracy.rater,
+            "A-score (micro)": _format_share(accuracy.micro, accuracy.micro_low, accuracy.micro_high),
+            "A-score (macro)": _format_share(accuracy.macro, accuracy.macro_low, accuracy.macro_high),
+            "Tasks": accuracy.tasks,
+            "n": accuracy.n,
         }
-        for item in accuracies.overall
+        for accuracy in accuracies.overall
     ]
 
 
@@ -102,7 +102,7 @@ def list_group_rows(
     """Return one row per value of a dimension, with one measure of each model."""
     return [
         {"Group": value, "Questions": size}
-        | {item.name: _select_measure(item, measure) for item in summaries}
+        | {summary.name: _select_measure(summary, measure) for summary in summaries}
         for (value, summaries), size in zip(
             summarise_groups(table, models, rows, dimension).items(),
             _count_questions(table, rows, dimension),
@@ -121,14 +121,14 @@ def list_difference_rows(differences: Sequence[ModelDifference], *, with_model: 
     """Return one row per model that is compared with another."""
     return [
         {
-            "Model": item.name,
-            f"Minus {with_model}": format_points(item.difference),
-            _INTERVAL: format_interval(item.low, item.high, points=True),
-            "p": format_p(item.p),
-            "p (Holm)": format_p(item.p_holm),
-            "n": item.n,
+            "Model": difference.name,
+            f"Minus {with_model}": format_points(difference.difference),
+            _INTERVAL: format_interval(difference.low, difference.high, points=True),
+            "p": format_p(difference.p),
+            "p (Holm)": format_p(difference.p_holm),
+            "n": difference.n,
         }
-        for item in differences
+        for difference in differences
     ]
 
 
@@ -144,8 +144,8 @@ def _select_measure(summary: ModelSummary, measure: str) -> str:
     return _format_mean(summary.columns.get(measure))
 
 
-def _format_count(item: ModelSummary, count: int) -> str:
-    return f"{count:,} ({format_percent(item.answers.share(count))})" if item.questions else "0"
+def _format_count(summary: ModelSummary, count: int) -> str:
+    return f"{count:,} ({format_percent(summary.answers.share(count))})" if summary.questions else "0"
 
 
 def _format_share(estimate: float | None, low: float | None, high: float | None) -> str:

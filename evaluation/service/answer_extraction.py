@@ -111,10 +111,10 @@ def count_extractions(db: Session, *, by: Person, name: str) -> list[ExtractionC
     counts = []
     for run in evaluation_storage.list_runs(db, evaluation_id=evaluation.id):
         unextracted = [
-            item for item in iterate_read_predictions(db, evaluation, run, by=by)
-            if item.failed or item.rule == BY_JUDGE
+            prediction for prediction in iterate_read_predictions(db, evaluation, run, by=by)
+            if prediction.failed or prediction.rule == BY_JUDGE
         ]  # fmt: skip
-        extracted = sum(not item.failed for item in unextracted)
+        extracted = sum(not prediction.failed for prediction in unextracted)
         counts.append(ExtractionCounts(condition=run.condition, failed=len(unextracted), extracted=extracted))
     return counts
 

@@ -51,7 +51,7 @@ class EvaluationProgress:
     @property
     def cases(self) -> int:
         """The number of questions to be answered, over all conditions."""
-        return sum(item.run.cases for item in self.conditions)
+        return sum(condition.run.cases for condition in self.conditions)
 
     @property
     def requests(self) -> int:
@@ -62,35 +62,36 @@ class EvaluationProgress:
     def needs_paraphrases(self) -> bool:
         """Whether the condition "paraphrased" is planned and its cases are not known yet."""
         return self.paraphrases is not None and all(
-            item.run.condition is not Condition.PARAPHRASED for item in self.conditions
+            condition.run.condition is not Condition.PARAPHRASED for condition in self.conditions
         )
 
     @property
     def answers(self) -> int:
         """The number of stored answers."""
-        return sum(item.run.predictions for item in self.conditions)
+        return sum(condition.run.predictions for condition in self.conditions)
 
     @property
     def ended(self) -> int:
         """The number of requests that are done or failed, or of stored answers without an endpoint."""
         paraphrases = self.paraphrases.ended if self.paraphrases else 0
         return paraphrases + sum(
-            item.requests.ended if item.requests else item.run.predictions for item in self.conditions
+            condition.requests.ended if condition.requests else condition.run.predictions
+            for condition in self.conditions
         )
 
     @property
     def is_finished(self) -> bool:
         """Whether nothing is left to be asked or stored."""
         return not self.needs_paraphrases and all(
-            item.run.is_finished if item.requests is None else item.requests.is_finished
-            for item in self.conditions
+            condition.run.is_finished if condition.requests is None else condition.requests.is_finished
+            for condition in self.conditions
         )
 
     @property
     def cost_nanos(self) -> int:
         """The cost so far in nano-dollars."""
         paraphrases = self.paraphrases.run.cost_nanos if self.paraphrases else 0
-        return paraphrases + sum(item.cost_nanos for item in self.conditions)
+        return paraphrases + sum(condition.cost_nanos for condition in self.conditions)
 
 
 def load_progress(db: Session, *, by: Person, name: str, now: datetime) -> EvaluationProgress:
@@ -154,7 +155,7 @@ def pause_evaluation(db: Session, *, by: Person, name: str, now: datetime) -> No
 
 def list_request_runs(progress: EvaluationProgress) -> list[RunProgress]:
     """Return the runs of requests in the order in which they are worked on: paraphrases first."""
-    runs = [progress.paraphrases, *(item.requests for item in progress.conditions)]
+    runs = [progress.paraphrases, *(condition.requests for condition in progress.conditions)]
     return [run for run in runs if run is not None]
 
 
@@ -210,15 +211,17 @@ def work_on_evaluation(
         if not paraphrases.is_finished:
             return progress
     ended = progress.ended
-    for item in progress.conditions:
+    for condition_progress in progress.conditions:
         if should_stop():
             break
-        if item.requests is None:  # no paraphrase was accepted
+        if condition_progress.requests is None:  # no paraphrase was accepted
             continue
-        ended_before = item.requests.ended
-        result = work_on_requests(item.requests, ended)
+        ended_before = condition_progress.requests.ended
+        result = work_on_requests(condition_progress.requests, ended)
         ended += result.ended - ended_before
-        _store_replies(by=by, name=name, condition=item.run.condition, now=clock(), engine=engine)
+        _store_replies(
+            by=by, name=name, condition=condition_progress.run.condition, now=clock(), engine=engine
+        )
         if not result.is_finished:
             break
     with read_only_session(engine) as db:

@@ -119,7 +119,7 @@ class EvaluatedSplit:
     @property
     def waiting(self) -> list[EvaluationScores]:
         """The evaluations whose scores are not computed yet."""
-        return [item for item in self.evaluations if not item.is_complete]
+        return [scores for scores in self.evaluations if not scores.is_complete]
 
     @property
     def is_private(self) -> bool:
@@ -174,7 +174,11 @@ def open_scores(db: Session, *, by: Person, release_id: int, split: str, now: da
             by=by,
             action="open results of private split",
             subject=f"release {release_id}",
-            new={"evaluations": [item.evaluation.name for item in evaluated_split.evaluations]},
+            new={
+                "evaluations": [
+                    evaluation_scores.evaluation.name for evaluation_scores in evaluated_split.evaluations
+                ]
+            },
             now=now,
         )
     return load_split_scores(by=by, evaluated_split=evaluated_split)
@@ -200,7 +204,11 @@ def load_split_scores(*, by: Person, evaluated_split: EvaluatedSplit) -> SplitSc
     """
     require(by, Action.RUN_MODELS)
     workspace = current_workspace()
-    computed = [item for item in evaluated_split.evaluations if item.is_computed]
+    computed = [
+        evaluation_scores
+        for evaluation_scores in evaluated_split.evaluations
+        if evaluation_scores.is_computed
+    ]
     if not computed or not score_files.has_scores(workspace, digest=evaluated_split.digest):
         raise NotFound("The scores are not computed yet. Compute them on the page Model scores.")
     return SplitScores(
@@ -208,16 +216,18 @@ def load_split_scores(*, by: Person, evaluated_split: EvaluatedSplit) -> SplitSc
         questions=_load_questions(workspace, evaluated_split.digest),
         models=tuple(
             ScoredModel(
-                name=item.evaluation.name,
-                model=item.evaluation.model,
-                is_test_model=item.evaluation.is_test_model,
-                scores=_load_model_scores(workspace, item.digest),
+                name=evaluation_scores.evaluation.name,
+                model=evaluation_scores.evaluation.model,
+                is_test_model=evaluation_scores.evaluation.is_test_model,
+                scores=_load_model_scores(workspace, evaluation_scores.digest),
                 columns=tuple(
-                    _load_column(workspace, column.digest) for column in item.columns if column.is_computed
+                    _load_column(workspace, column.digest)
+                    for column in evaluation_scores.columns
+                    if column.is_computed
                 ),
-                extraction=item.extraction,
+                extraction=evaluation_scores.extraction,
             )
-            for item in computed
+            for evaluation_scores in computed
         ),
     )
 
@@ -254,7 +264,10 @@ def import_score_columns(
         lines = content.decode("utf-8-sig").splitlines(keepends=True)
     except UnicodeDecodeError as error:
         raise InvalidValue(file_name, "is not UTF-8 text") from error
-    evaluation_ids = {item.evaluation.name: item.evaluation.id for item in evaluated_split.evaluations}
+    evaluation_ids = {
+        evaluation_scores.evaluation.name: evaluation_scores.evaluation.id
+        for evaluation_scores in evaluated_split.evaluations
+    }
     release_questions = exam_storage.load_release_questions(db, release_id=release_id, split=split)
     columns = read_external_scores(
         lines,
@@ -294,15 +307,18 @@ def _check_versions(evaluated_split: EvaluatedSplit, columns: list[ExternalScore
     """Refuse columns if a score would then have two versions. Columns that they replace do not count."""
     replaced = {(column.evaluation, column.name) for column in columns}
     versions = {column.name: column.version for column in columns}
-    for item in evaluated_split.evaluations:
-        for column in item.columns:
-            if column.external is None or (item.evaluation.name, column.external.name) in replaced:
+    for evaluation_scores in evaluated_split.evaluations:
+        for column in evaluation_scores.columns:
+            if (
+                column.external is None
+                or (evaluation_scores.evaluation.name, column.external.name) in replaced
+            ):
                 continue
             version = versions.get(column.external.name, column.external.version)
             if version != column.external.version:
                 raise InvalidValue(
                     "version",
-                    f"{column.external.name} of {item.evaluation.name} has version "
+                    f"{column.external.name} of {evaluation_scores.evaluation.name} has version "
                     f"{column.external.version!r}, not {version!r}; import the scores of all evaluations of "
                     "the split in one file",
                 )
@@ -322,12 +338,12 @@ def load_text_pairs(db: Session, *, by: Person, evaluated_split: EvaluatedSplit)
     return [
         TextPair(
             question_id=by_row_id[prediction.question_row_id].id,
-            evaluation=item.evaluation.name,
+            evaluation=evaluation_scores.evaluation.name,
             reference=build_reference(by_row_id[prediction.question_row_id]),
             candidate=build_candidate(prediction, by_row_id[prediction.question_row_id]),
         )
-        for item in evaluated_split.evaluations
-        for prediction in prediction_storage.iterate_predictions(db, model_id=item.run.model_id)
+        for evaluation_scores in evaluated_split.evaluations
+        for prediction in prediction_storage.iterate_predictions(db, model_id=evaluation_scores.run.model_id)
     ]
 
 
@@ -373,7 +389,7 @@ def compute_scores(
             score_files.save_scores(workspace, digest=evaluated_split.digest, content=content)
     total = len(questions) * len(waiting)
     computed_count = 0
-    for item in waiting:
+    for evaluation_scores in waiting:
         if should_stop():
             break
 
@@ -381,12 +397,14 @@ def compute_scores(
             report(done + rows, total)
 
         with read_only_session(engine) as db:
-            if not item.is_computed:
-                result = _score_evaluation(db, by, item, questions, report_rows)
-                score_files.save_scores(workspace, digest=item.digest, content=encode_scores(result))
-            for column in item.columns:
+            if not evaluation_scores.is_computed:
+                result = _score_evaluation(db, by, evaluation_scores, questions, report_rows)
+                score_files.save_scores(
+                    workspace, digest=evaluation_scores.digest, content=encode_scores(result)
+                )
+            for column in evaluation_scores.columns:
                 if not column.is_computed:
-                    content = encode_column(_build_column(db, by, item, column, questions))
+                    content = encode_column(_build_column(db, by, evaluation_scores, column, questions))
                     score_files.save_scores(workspace, digest=column.digest, content=content)
         computed_count += 1
     return computed_count
@@ -395,14 +413,14 @@ def compute_scores(
 def _score_evaluation(
     db: Session,
     by: Person,
-    item: EvaluationScores,
+    evaluation_scores: EvaluationScores,
     questions: list[EvaluatedQuestion],
     report: Callable[[int], None],
 ) -> ModelScores:
     return score_model(
         questions,
-        evaluation_storage.load_cases(db, run_id=item.run.id),
-        iterate_read_predictions(db, item.evaluation, item.run, by=by),
+        evaluation_storage.load_cases(db, run_id=evaluation_scores.run.id),
+        iterate_read_predictions(db, evaluation_scores.evaluation, evaluation_scores.run, by=by),
         report=report,
     )
 
@@ -410,7 +428,7 @@ def _score_evaluation(
 def _build_column(
     db: Session,
     by: Person,
-    item: EvaluationScores,
+    evaluation_scores: EvaluationScores,
     column: ColumnFile,
     questions: list[EvaluatedQuestion],
 ) -> ScoreColumn:
@@ -418,7 +436,7 @@ def _build_column(
         name, version = column.external.name, column.external.version
         values = score_column_storage.load_scores(db, column_id=column.external.id)
     else:
-        run = models.load_run(db, by=by, name=name_judge_run(item.evaluation.name))
+        run = models.load_run(db, by=by, name=name_judge_run(evaluation_scores.evaluation.name))
         replies = (
             (custom_id, reply) for custom_id, reply, _ in models.iterate_reply_texts(db, by=by, name=run.name)
         )
@@ -455,7 +473,7 @@ def _build_evaluated_split(
     columns_by_evaluation = score_column_storage.list_columns(
         db, release_id=first_evaluation.release_id, split=first_evaluation.split
     )
-    items = []
+    all_scores = []
     for evaluation, run in sorted(members, key=lambda member: member[0].name):
         extraction = describe_extraction(db, evaluation)
         model_digest = _hash(
@@ -469,7 +487,7 @@ def _build_evaluated_split(
         judge_digest = _find_judge_digest(db, evaluation=evaluation, digest=model_digest)
         if judge_digest is not None:
             digested_columns.append((judge_digest, None))
-        items.append(
+        all_scores.append(
             EvaluationScores(
                 evaluation=evaluation,
                 run=run,
@@ -492,7 +510,7 @@ def _build_evaluated_split(
         release_id=first_evaluation.release_id,
         split=first_evaluation.split,
         digest=digest,
-        evaluations=tuple(items),
+        evaluations=tuple(all_scores),
     )
 
 

@@ -35,7 +35,7 @@ from generation.recipes.stages import (
 )
 
 _NAME, _VERSION = "rexvqa", "1"
-#: The share of a sentence's content words that its bullets must contain, so that it counts as covered.
+#: The share of a sentence's content words that its bullets must contain for it to count as covered.
 LEAST_COVERAGE = 0.5
 #: The number of first letters that a word and its inflected forms have in common.
 _STEM_LENGTH = 5

@@ -143,7 +143,7 @@ class RecipeCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationResult:
-    """The runs so far, and the counts; None if a run is not finished."""
+    """The runs so far, and the ``counts``, which are None if a run is not finished."""
 
     runs: tuple[RunProgress, ...]
     counts: RecipeCounts | None

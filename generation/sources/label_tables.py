@@ -92,7 +92,7 @@ def _read_nih_boxes(path: Path) -> dict[tuple[str, str], list[LabelledBox]]:
             box = Box(x_min=x, y_min=y, x_max=x + width, y_max=y + height)
         except ValueError as error:
             raise InvalidValue("boxes", f"{path.name}, line {line}: {error}") from error
-        # The table of boxes writes "Infiltrate" where that of labels writes "Infiltration".
+        # The table of boxes writes "Infiltrate" where the table of labels writes "Infiltration".
         label = {"Infiltrate": "Infiltration"}.get(row["Finding Label"], row["Finding Label"])
         boxes[row["Image Index"].strip(), label].append(
             LabelledBox(radiograph="frontal", label=label, box=box, grid=_NIH_GRID)
