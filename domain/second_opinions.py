@@ -1,6 +1,6 @@
 """Second opinions: the rule that assigns a second reviewer to questions of a batch.
 
-It is fixed beforehand.
+After the first request, the seed cannot change and the share cannot become smaller.
 """
 
 from __future__ import annotations
