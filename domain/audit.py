@@ -14,7 +14,7 @@ NO_ENTRY = "0" * 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditHead:
-    """Number and hash of an entry. Its holder can prove that the trail up to the entry was not rewritten."""
+    """Number and hash of an entry. Who has both can prove that no entry up to it was rewritten."""
 
     number: int
     hash: str
@@ -27,7 +27,7 @@ class AuditHead:
 class AuditEntry:
     """One action in the audit trail.
 
-    ``number`` counts from 1 without gaps and defines the order of entries; their times do not. ``person_id``
+    ``number`` counts from 1 without gaps and defines the order of entries; ``at`` does not. ``person_id``
     is None for the command line. ``person_name`` is the sign-in name at that time. ``old`` and ``new`` are
     the values before and after as canonical JSON, or None. ``previous_hash`` is the ``hash`` of the preceding
     entry, :data:`NO_ENTRY` for the first one. The constructor does not check ``hash``: compare it with
@@ -77,7 +77,7 @@ def entry_hash(
 ) -> str:
     """Compute the hash of an audit entry: the SHA-256 of a canonical JSON list of the arguments in UTF-8.
 
-    The arguments have the names of the table's columns, because a migration calls this function with a row.
+    The arguments have the names of the table's columns, because callers pass the values of a row by column.
 
     Args:
         number: the number of the entry, from 1.

@@ -13,10 +13,10 @@ from domain.errors import InvalidValue
 from domain.ratings import RATING_IDS, RATINGS, Anchors
 from domain.vocabulary import Choice, Difficulty
 
-#: The fields by which a plan may stratify within a tier. The last two follow from the category by the
-#: dataset's mapping of names.
+#: The fields by which a plan may stratify within a tier. The dataset's mapping of names derives the last two
+#: from the category.
 STRATA = ("task", "category", "controlled_category", "domain")
-#: For each field that follows from another: the value by raw name. Names that are not mapped are missing.
+#: For each derived field: its value by raw name of the category. Names that are not mapped are missing.
 DerivedNames = Mapping[str, Mapping[str, str]]
 #: The maximum number of exams of a balanced selection.
 MAX_BALANCED_EXAMS = 10_000
@@ -59,7 +59,7 @@ class RiskSource(Choice):
 class RiskDesign:
     """A draw in which questions with a higher risk of an error have a higher inclusion probability.
 
-    ``uniform_share`` (above 0, to 1) of the drawn questions are drawn with equal chances. ``weights`` has the
+    ``uniform_share`` (0.05 to 1) of the drawn questions are drawn with equal chances. ``weights`` has the
     sources of the risk with their relative weights, above 0.
 
     Raises:
@@ -84,13 +84,13 @@ class SamplingPlan:
 
     ``shares`` contains the relative shares of the tiers, 0 or more. The key ``None`` stands for questions
     without a tier. A tier that is missing has share 1. ``strata`` contains further fields to stratify by
-    within a tier, of :data:`STRATA`. ``names`` has the values of those that follow from the category, as at
-    the first draw: a later change of the mapping changes no stratum. With ``exclude_drawn``, questions in
-    another batch of the dataset are not part of the frame, and neither are questions with a problem of one of
-    the ``checks``, as reported at the time of the draw. With ``balance``, only the questions of the
-    selected exams are part of the frame, and the batch is no random sample of the dataset. With ``risk``, the
-    number of questions is that of the average, because the size of the draw is random. The same plan and seed
-    draw the same questions on each machine and for each order of rows.
+    within a tier, of :data:`STRATA`. ``names`` has the values of the fields derived from the category, as of
+    the first draw, so that a later change of the mapping changes no stratum. With ``exclude_drawn``,
+    questions in another batch of the dataset are not part of the frame. Questions with a problem of one of
+    the ``checks``, as reported at the time of the draw, are never part of the frame. With ``balance``, only
+    the questions of the selected exams are part of the frame, and the batch is no random sample of the
+    dataset. With ``risk``, the size of the draw is random, and ``per_1000`` or ``n`` gives its mean. The same
+    plan and seed draw the same questions on each machine and for each order of rows.
 
     Raises:
         InvalidValue: a value is outside its range, or not exactly one of ``per_1000`` and ``n`` is set.
@@ -142,8 +142,8 @@ class SamplingPlan:
 class Stratum:
     """One stratum of a draw.
 
-    ``tier`` is None for questions without a tier. ``further`` contains the values of the plan's further
-    strata, in their order. ``drawn`` of the ``size`` questions were drawn.
+    ``tier`` is None for questions without a tier. ``further`` contains the values of the fields in the
+    plan's ``strata``, in that order. ``drawn`` of the ``size`` questions were drawn.
     """
 
     tier: Difficulty | None
@@ -185,9 +185,9 @@ DEFAULT_ANCHORS: dict[str, Anchors] = {scale.id: scale.anchors for scale in RATI
 class BatchSettings:
     """The settings of a batch's review.
 
-    With ``one_key_accept``, accepting gives every field that the reviewer left open the value that finds no
-    fault: the top rating, and yes. The difficulty may stay not judged. ``parts`` are the requested fields of
-    the form. ``guideline`` is Markdown. ``anchors`` contains five texts for each rating, by the rating's id.
+    With ``one_key_accept``, accepting fills every field that the reviewer left empty with its best value: the
+    top rating, or yes. The difficulty may stay not judged. ``parts`` are the requested fields of the form.
+    ``guideline`` is Markdown. ``anchors`` contains five texts for each rating, by the rating's id.
 
     Raises:
         InvalidValue: ``anchors`` does not have five texts for each rating.

@@ -109,8 +109,8 @@ class BoxGrid:
 class LabelledBox:
     """A box with its label; ``radiograph`` is the id of its radiograph within the exam.
 
-    ``grid`` is None if the box is in pixels of the stored matrix. Otherwise the image that is needed for the
-    conversion to pixels is missing.
+    ``grid`` is None if the box is in pixels of the stored matrix. Otherwise the box is not converted yet,
+    because its image is missing.
     """
 
     radiograph: str
@@ -129,7 +129,7 @@ class LabelledBox:
 
 
 def unify_grids(boxes: Sequence[LabelledBox]) -> tuple[LabelledBox, ...]:
-    """Return the boxes of a question on the grid of the first, because files state one grid for all.
+    """Convert the boxes of a question to the grid of the first box, because a file states one grid for all.
 
     Boxes on stretched grids are scaled. Letterboxed boxes cannot be scaled without the size of the image.
 
@@ -143,30 +143,30 @@ def unify_grids(boxes: Sequence[LabelledBox]) -> tuple[LabelledBox, ...]:
     >>> unify_grids([first, second])[1].box.as_tuple()
     (10.0, 20.0, 300.0, 400.0)
     """
-    if len({labelled.grid for labelled in boxes}) <= 1:
+    if len({labelled_box.grid for labelled_box in boxes}) <= 1:
         return tuple(boxes)
     target = boxes[0].grid
-    return tuple(_move_to_grid(labelled, target) for labelled in boxes)
+    return tuple(_move_to_grid(labelled_box, target) for labelled_box in boxes)
 
 
-def _move_to_grid(labelled: LabelledBox, target: BoxGrid | None) -> LabelledBox:
-    if labelled.grid == target:
-        return labelled
-    if labelled.grid is None or target is None or {labelled.grid.fit, target.fit} != {BoxFit.STRETCH}:
+def _move_to_grid(labelled_box: LabelledBox, target: BoxGrid | None) -> LabelledBox:
+    if labelled_box.grid == target:
+        return labelled_box
+    if labelled_box.grid is None or target is None or {labelled_box.grid.fit, target.fit} != {BoxFit.STRETCH}:
         raise InvalidValue(
             "boxes",
-            f"are on several grids ({_describe_grid(target)}, {_describe_grid(labelled.grid)}), which cannot "
-            "be converted without the images; import the images first (--images DIR --skip-known)",
+            f"are on several grids ({_describe_grid(target)}, {_describe_grid(labelled_box.grid)}), which "
+            "cannot be converted without the images; import the images first (--images DIR --skip-known)",
         )
-    scale_x, scale_y = target.width / labelled.grid.width, target.height / labelled.grid.height
-    box = labelled.box
+    scale_x, scale_y = target.width / labelled_box.grid.width, target.height / labelled_box.grid.height
+    box = labelled_box.box
     scaled = Box(
         x_min=box.x_min * scale_x,
         y_min=box.y_min * scale_y,
         x_max=box.x_max * scale_x,
         y_max=box.y_max * scale_y,
     )
-    return replace(labelled, box=scaled, grid=target)
+    return replace(labelled_box, box=scaled, grid=target)
 
 
 def _describe_grid(grid: BoxGrid | None) -> str:
@@ -232,8 +232,8 @@ def measure_overhang(box: Box, *, grid: BoxGrid | None, rows: int, columns: int)
     >>> measure_overhang(box, grid=grid, rows=896, columns=448)
     6.0
     """
-    whole = Box(x_min=0, y_min=0, x_max=columns, y_max=rows)
-    image = box_to_grid(whole, grid=grid, rows=rows, columns=columns) if grid else whole
+    matrix_box = Box(x_min=0, y_min=0, x_max=columns, y_max=rows)
+    image = box_to_grid(matrix_box, grid=grid, rows=rows, columns=columns) if grid else matrix_box
     return max(
         image.x_min - box.x_min, image.y_min - box.y_min, box.x_max - image.x_max, box.y_max - image.y_max
     )

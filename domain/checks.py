@@ -38,7 +38,7 @@ class Check(Choice):
 
 
 class CheckGroup(Choice):
-    """The kinds of checks. The others are meaningful only for questions that pass the structural checks."""
+    """The kinds of checks. Those after STRUCTURE are meaningful only for questions that pass its checks."""
 
     STRUCTURE = ("structure", "Structure")
     WORDING = ("wording", "Wording")
@@ -97,7 +97,7 @@ class CheckDeclaration:
         severity: the severity of the problems that it reports.
         description: the property of a question that passes, as a sentence for the user.
         needs: what a question must have to be checked; the first one that is missing is reported.
-        error_kinds: the kinds of error in verdicts that the check is meant to detect; used to measure it.
+        error_kinds: the kinds of error in verdicts that the check should detect; used to evaluate it.
         verdict_field: the yes/no field of verdicts that reviewers answer with "no" where the check should
             report a problem; None if there is none.
         on_by_default: whether the check is switched on in a new dataset.
@@ -120,7 +120,7 @@ def _declare_structural_check(check: Check, description: str) -> CheckDeclaratio
     )
 
 
-def _declare_rule(
+def _declare_wording_check(
     check: Check, description: str, *error_kinds: ErrorKind, needs: tuple[Need, ...] = ()
 ) -> CheckDeclaration:
     return CheckDeclaration(
@@ -186,24 +186,24 @@ CHECKS: Mapping[Check, CheckDeclaration] = {
         _declare_structural_check(
             Check.COMPLETENESS, "Explanation, difficulty, category, task and box labels are present."
         ),
-        _declare_rule(
+        _declare_wording_check(
             Check.COMPARISON,
             "The question does not compare with an earlier exam, which is not shown.",
             ErrorKind.COMPARISON,
         ),
-        _declare_rule(
+        _declare_wording_check(
             Check.REPORT_REFERENCE,
             "The question does not refer to the text of the report (GEMeX, rule 3).",
             ErrorKind.WORDING,
             ErrorKind.NOT_ANSWERABLE,
         ),
-        _declare_rule(
+        _declare_wording_check(
             Check.SEVERAL_CORRECT,
             "No other option follows from the key or is supported by the report as well.",
             ErrorKind.SEVERAL_CORRECT,
             needs=(Need.OPTIONS,),
         ),
-        _declare_rule(
+        _declare_wording_check(
             Check.NOT_IN_REPORT,
             "The report names the findings that the question takes as present, and does not negate them.",
             ErrorKind.NOT_IN_REPORT,
@@ -211,14 +211,14 @@ CHECKS: Mapping[Check, CheckDeclaration] = {
             ErrorKind.EXAM_MISMATCH,
             needs=(Need.REPORT,),
         ),
-        _declare_rule(
+        _declare_wording_check(
             Check.SIDE_OR_LEVEL,
             "Stem, key, explanation, labels and boxes agree on side and level.",
             ErrorKind.WRONG_LOCATION,
             ErrorKind.BOX_WRONG,
             ErrorKind.EXPLANATION,
         ),
-        _declare_rule(
+        _declare_wording_check(
             Check.ANSWER_REVEALED,
             "The stem does not contain the words by which the key differs from the other options.",
             ErrorKind.ANSWER_REVEALED,
@@ -292,7 +292,7 @@ JURY_CHECKS = tuple(check for check, declaration in CHECKS.items() if declaratio
 CHECKS_ON_IMPORT = tuple(
     check for check, declaration in CHECKS.items() if declaration.group is CheckGroup.STRUCTURE
 )
-#: The checks that read boxes or images, which can arrive after the question.
+#: The checks that read boxes or images, which may be imported after the question.
 CHECKS_READING_BOXES = (Check.COMPLETENESS, Check.SIDE_OR_LEVEL)
 
 

@@ -36,7 +36,7 @@ class CommentThread:
     """A reviewer's thread with its comments, the oldest first.
 
     ``question_id`` is the id of the question in its file. ``unread`` is the number of comments that the
-    person has not read.
+    person who loads the thread has not read.
     """
 
     batch: str

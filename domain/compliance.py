@@ -1,4 +1,4 @@
-"""Compliance: what is read of a question and its exam, and what a classifier finds without the image."""
+"""Compliance: the checked fields of a question and its exam, and the accuracy without the image."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOT_STATED = "not stated"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExaminedQuestion:
-    """A question; ``number`` is its database id, ``patient`` the patient, or the exam without one."""
+    """A question; ``number`` is its database id, ``patient`` the patient, or the exam if none is stated."""
 
     number: int
     patient: str
@@ -32,7 +32,7 @@ class ExaminedQuestion:
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """The answers to choose from; empty if the format does not have exactly one of them as its answer."""
+        """The answers to choose one from; empty for free text and for several options."""
         if self.format is AnswerFormat.SINGLE:
             return self.options
         return self.format.fixed_answers or ()
@@ -50,15 +50,15 @@ class ExaminedQuestion:
 
     @property
     def has_one_answer(self) -> bool:
-        """Whether exactly one of several candidates is the answer, and it is known."""
+        """Whether one of at least two candidates is to be chosen, and a correct one is known."""
         return len(self.candidates) > 1 and bool(self.correct)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOnlyAccuracy:
-    """The accuracy of the classifier in a task ("all": in all).
+    """The accuracy of the classifier in a task; ``task`` is "all" for all tasks together.
 
-    ``chance`` is the mean of correct candidates / candidates. ``gain`` is the accuracy minus chance,
+    ``chance`` is the mean share of candidates that are correct. ``gain`` is the accuracy minus chance,
     with its 95 % interval, clustered by patient and conditional on the trained classifiers.
     """
 

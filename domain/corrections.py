@@ -54,8 +54,8 @@ class Change:
 def apply_correction(question: Question, correction: Correction) -> Question:
     """Apply a correction to a question.
 
-    ``also_right`` becomes empty if the key or the number of options changes and the correction does not set
-    ``also_right``, because the alternative answers belong to the old key.
+    Unless the correction sets ``also_right``, it becomes empty if the key is stated or the number of options
+    changes, because the alternative answers belong to the old key or the old options.
 
     Args:
         question: the question before the correction.
@@ -73,7 +73,7 @@ def apply_correction(question: Question, correction: Correction) -> Question:
     values: dict[str, Any] = {name: value for name, value in named_values if value is not None}
     same_option_count = len(values.get("options", question.options)) == len(question.options)
     if "also_right" not in values and ("answer" in values or not same_option_count):
-        # the alternative answers belong to the old key, or to options that have moved
+        # the alternative answers belong to the old key or the old options
         values["also_right"] = ()
     return replace(question, **values)
 

@@ -19,5 +19,5 @@ def duration_text(seconds: float) -> str:
     ('1 minute', '2 minutes', '1 h 2 min')
     """
     minutes = max(1, round(seconds / 60))
-    hours, rest = divmod(minutes, 60)
-    return f"{hours:,} h {rest} min" if hours else count_text(minutes, "minute")
+    hours, remaining_minutes = divmod(minutes, 60)
+    return f"{hours:,} h {remaining_minutes} min" if hours else count_text(minutes, "minute")

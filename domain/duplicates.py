@@ -1,4 +1,4 @@
-"""What is compared of questions in the search for near-duplicates."""
+"""The fields of a question that the search for near-duplicates compares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from domain.vocabulary import AnswerFormat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedQuestion:
-    """What is compared of a question.
+    """The compared fields of a question.
 
     ``number`` and ``exam`` are database ids. ``explanation_length`` is in characters. ``group`` is task and
     category, "" where the question has none.

@@ -27,7 +27,7 @@ class NotAllowed(DomainError):
 
 
 class NotSignedIn(DomainError):
-    """The request has no valid session."""
+    """The request has no valid sign-in."""
 
 
 class StaleRevision(DomainError):

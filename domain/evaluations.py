@@ -140,7 +140,7 @@ class Evaluation:
         is_test_model: whether it is the small test model, whose answers say nothing about quality.
         prompt: the version of the prompt, such as "evaluation@1"; None for commands and files.
         image_size: the size of the radiographs.
-        seed: determines the other patients and the orders of options.
+        seed: determines the exams of OTHER_IMAGE and the orders of options of SHUFFLED.
         created_at: when the plan was made.
     """
 

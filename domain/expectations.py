@@ -1,6 +1,6 @@
 """The fields that the questions of a file should have.
 
-Checks only report the fields that its format promises.
+Checks report a missing field only if the file's format promises it.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Expectations:
     option_count: int | None = None
 
     def __post_init__(self) -> None:
-        unknown = sorted(self.fields.difference(EXPECTABLE_FIELDS))
-        if unknown:
+        unknown_fields = sorted(self.fields.difference(EXPECTABLE_FIELDS))
+        if unknown_fields:
             raise InvalidValue(
-                "expects.fields", f"{unknown[0]!r} must be one of {', '.join(EXPECTABLE_FIELDS)}"
+                "expects.fields", f"{unknown_fields[0]!r} must be one of {', '.join(EXPECTABLE_FIELDS)}"
             )
         if self.option_count is not None and self.option_count < 2:
             raise InvalidValue("expects.options", f"must be 2 or more, not {self.option_count}")

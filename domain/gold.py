@@ -18,7 +18,7 @@ from domain.verdicts import Decision, ErrorKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """One reviewer's latest verdict on a question, without the ratings and times, which releases don't need.
+    """One reviewer's latest verdict on a question, without ratings and durations, which releases don't need.
 
     ``batch`` is the name of the batch, ``parts`` are the fields of the form that the batch requested.
     """

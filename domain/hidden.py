@@ -58,13 +58,13 @@ class HiddenPlan:
     """The plan of the hidden questions that each reviewer of a batch gets.
 
     ``repeat_share`` is the share (0 to 0.5) of a reviewer's own questions that are shown again, at least
-    ``min_distance`` questions later. ``planted_count`` is the number of questions with a fault; instead,
-    ``planted_every`` N plants one for N of the reviewer's questions (0: not used). The kinds in ``faults``
-    are used in turn. The same plan and questions give the same hidden questions.
+    ``min_distance`` questions later. ``planted_count`` is the number of questions with a fault. Instead,
+    ``planted_every`` can be set: N plants one question per N of the reviewer's own (0: not used). The kinds
+    in ``faults`` are used in turn. The same plan and questions give the same hidden questions.
 
     Raises:
-        InvalidValue: a value is outside its range, there are neither repeats nor planted questions, or both a
-            number and a rate of planted questions.
+        InvalidValue: a value is outside its range, there are neither repeats nor planted questions, or
+            planted questions have both a number and a rate.
     """
 
     repeat_share: float = 0.1
@@ -131,7 +131,7 @@ class HiddenQuestion:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the question counts, because it was not removed."""
+        """Whether the question counts, that is, was not removed."""
         return self.removed_at is None
 
     def __post_init__(self) -> None:

@@ -87,7 +87,7 @@ class Jury:
     Attributes:
         id: the id in the database, which people use as its name.
         dataset: the name of the dataset.
-        questions: the number of questions for which a judge is asked, or excluded as of the author's family.
+        questions: the number of questions for which a judge was asked or was excluded as SAME_FAMILY.
         unknown_authors: the number of these with neither a recorded origin nor a generator.
         written_by: the family that a person assumed for questions without a known author, or None.
         override_reason: why judges may belong to the family of the author; "" if they may not.

@@ -17,7 +17,7 @@ class DataUse(StrEnum):
     """What happens to data at an endpoint, and what a dataset permits; from the strictest to the loosest.
 
     LOCAL: the model runs on machines of the institution.
-    ZERO_RETENTION: a provider that keeps nothing, lets nobody read it and does not train on it.
+    ZERO_RETENTION: a provider that keeps no data, lets nobody read it and does not train on it.
     REMOTE: any other provider.
     """
 
@@ -35,7 +35,7 @@ class DataUse(StrEnum):
         return order.index(endpoint) <= order.index(self)
 
 
-#: The policy of a dataset without a chosen one.
+#: The policy of a dataset for which nobody has chosen one.
 DEFAULT_DATA_USE = DataUse.LOCAL
 
 
@@ -48,7 +48,7 @@ class Price:
     source: str
 
     def cost_nanos(self, *, prompt_tokens: int, completion_tokens: int) -> int:
-        """The cost of a call in nano-dollars, rounded.
+        """Compute the cost of a call in nano-dollars, rounded.
 
         >>> price = Price(input=Decimal("0.15"), output=Decimal("0.60"), source="declared")
         >>> price.cost_nanos(prompt_tokens=1000, completion_tokens=100)
@@ -71,7 +71,7 @@ class Endpoint:
         family: the family of the model, such as qwen, as declared by the admin; None to take it from its
             name.
         key_name: the name of its key in the environment or the key file; None if it needs no key.
-        price_input: dollars per million tokens; None to look the price up.
+        price_input: dollars per million tokens of the prompt; None to look the price up.
         price_output: the same for tokens of the reply.
         max_parallel: the largest number of calls at a time, in each process.
         timeout_seconds: the time after which a call has failed.
@@ -115,13 +115,13 @@ class Endpoint:
 
     @property
     def marked_name(self) -> str:
-        """The name of the endpoint; of the small model of the tests, with what its results are worth."""
+        """The name of the endpoint, followed by :data:`TEST_MODEL_NOTE` if it is the test model."""
         return f"{self.name} ({TEST_MODEL_NOTE})" if self.is_test_model else self.name
 
 
-#: Part of the names of the small model with which the path to a model is tested, in lower case.
+#: Every name of the small model of the tests contains this text, in lower case.
 TEST_MODEL = "smollm2-135m"
-#: Every page and report with results of that model states this.
+#: Every page and report with results of this model shows the note.
 TEST_MODEL_NOTE = "path tested, quality not measured"
 
 
@@ -135,7 +135,7 @@ def is_test_model(name: str) -> bool:
 
 
 def mark_test_model(name: str) -> str:
-    """Return a text that names a model; of the small model of the tests, with what its results are worth.
+    """Return a text that names a model, followed by the note if it is the small model of the tests.
 
     >>> mark_test_model("SmolLM2-135M-Instruct gemex@1")
     'SmolLM2-135M-Instruct gemex@1 (path tested, quality not measured)'
@@ -158,7 +158,7 @@ def require_data_use(*, dataset: str, permitted: DataUse, endpoint: Endpoint) ->
 
 
 def describe_permitted(permitted: DataUse) -> str:
-    """Describe a dataset's policy.
+    """Describe the endpoints that a dataset's policy permits.
 
     >>> describe_permitted(DataUse.ZERO_RETENTION)
     'local endpoints and those with zero retention only'
@@ -319,9 +319,9 @@ class RunProgress:
 
     Attributes:
         reused: requests answered by the ledger without a call.
-        calls_per_minute: from the calls of the last minute.
-        seconds_left: at that rate; None if it is unknown.
-        expected_cost_nanos: of the whole run, from the calls so far; None before the first call.
+        calls_per_minute: the number of calls in the last minute.
+        seconds_left: the remaining time at that rate; None if the rate is 0.
+        expected_cost_nanos: the estimate for the whole run from the calls so far; None before the first call.
     """
 
     run: ModelRun
@@ -333,7 +333,7 @@ class RunProgress:
     expected_cost_nanos: int | None
 
     def count(self, status: RequestStatus) -> int:
-        """The number of requests with that status."""
+        """Return the number of requests with a status."""
         return self.by_status.get(status, 0)
 
     @property

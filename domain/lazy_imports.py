@@ -1,4 +1,4 @@
-"""Imports on first use, for the packages that offer the functions of many modules under one name."""
+"""Imports on first use, for packages that offer the functions of many modules under one name."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import Any
 
 
 def import_on_use(package: str) -> Callable[[str], Any]:
-    """Return a ``__getattr__`` for a package whose imports stand under ``if TYPE_CHECKING``.
+    """Return a ``__getattr__`` for a package whose imports are under ``if TYPE_CHECKING``.
 
-    A module is imported when one of its names is first used. A command therefore imports the modules that
-    it needs and not all modules of every service, which took more than half of the time of its start.
+    A module is imported when one of its names is first used. A command therefore imports only the modules
+    that it needs. The import of all modules of every service took more than half of its start time.
 
     Args:
-        package: the ``__name__`` of the package. Its source is read once, so that each name is listed once.
+        package: the ``__name__`` of the package. The names are read from its source, so no second list is
+            needed.
 
     Raises:
         AttributeError: by the returned function, if the package imports no such name.

@@ -10,7 +10,8 @@ from enum import StrEnum
 from domain.errors import InvalidValue
 
 MAX_NAME_LENGTH = 80
-#: The heading of the first column of the significance map, whose other columns are teams.
+#: No team may have this name: it heads the first column of the significance map, whose other columns are
+#: teams.
 RESERVED_TEAM_NAME = "Team"
 _MAX_DESCRIPTION_LENGTH = 1_000
 _MAX_QUOTA = 10_000
@@ -65,7 +66,7 @@ class Quotas:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaUse:
-    """The submissions that a team has made on this day, in this month and in total."""
+    """The submissions that a team has made, or has left, on this day, in this month and in total."""
 
     day: int
     month: int
@@ -85,12 +86,12 @@ class QuotaUse:
 
     @property
     def smallest(self) -> int:
-        """The smallest of the three numbers: of remainders, the submissions that are possible now."""
+        """The smallest of the three numbers; in :meth:`remaining`, the number of submissions possible now."""
         return min(self.day, self.month, self.total)
 
 
 def quota_periods(now: datetime) -> tuple[tuple[datetime, datetime], tuple[datetime, datetime]]:
-    """Return the calendar day and month of a time in UTC, each as its first moment and that of the next.
+    """Return the calendar day and month of a time in UTC, each with its start and its end.
 
     >>> day, month = quota_periods(datetime(2026, 12, 31, 23, 30, tzinfo=UTC))
     >>> [f"{moment:%Y-%m-%d}" for moment in (*day, *month)]
@@ -116,8 +117,8 @@ class Leaderboard:
         quotas: the submissions that each team may make.
         uses_ladder: whether the score of a team changes only on a significant gain.
         seed: determines the resamples of the ranking.
-        manifest_sha256: of the release.
-        keys_sha256: of the answer keys of the private split.
+        manifest_sha256: the hash of the release's manifest.
+        keys_sha256: the hash of the answer keys of the private split.
     """
 
     id: int
@@ -207,7 +208,7 @@ class DisclosedScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """A reference row: the accuracy of ``n`` questions, with an interval if one is defined."""
+    """A reference row: the accuracy on ``n`` questions, with an interval if one is defined."""
 
     kind: ReferenceKind
     name: str

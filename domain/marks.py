@@ -30,7 +30,7 @@ class MarkerRole(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
-    """The first or second marker of a study. Another person may take over and continue with their marks."""
+    """The first or second marker of a study. Another person may take over the role and its marks."""
 
     study_id: int
     role: MarkerRole

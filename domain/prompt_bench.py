@@ -9,7 +9,7 @@ from domain.vocabulary import Choice
 
 
 class BenchScale(Choice):
-    """What an expert scores in an output, each from 1 (poor) to 5 (excellent)."""
+    """The scales on which an expert scores an output, each from 1 (poor) to 5 (excellent)."""
 
     QUALITY = "question_quality", "question quality"
     ACCURACY = "clinical_accuracy", "clinical accuracy"

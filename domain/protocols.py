@@ -65,8 +65,8 @@ class CannotDetermineRule(StrEnum):
 class HelperRule(StrEnum):
     """Whether readers who helped to set the answer key are in the primary comparison.
 
-    The report shows the results without and with them. LEAVE_ONE_OUT: they are in it, and each of them is
-    compared with a reference made from the answers of the others (a third result).
+    The report shows the results without and with them. LEAVE_ONE_OUT: they are included, and as a third
+    result, each of them is compared with a reference made from the answers of the other helpers.
     """
 
     EXCLUDED = "excluded"
@@ -75,7 +75,7 @@ class HelperRule(StrEnum):
 
 
 class MissingAnswers(StrEnum):
-    """How a question counts that a model did not answer; the value is also the option of ``cli.py measure``.
+    """How a question without a model's answer counts; the value is also the option of ``cli.py measure``.
 
     COMMON: readers and model are compared on the questions that both answered. WRONG: the answer counts as
     incorrect.
@@ -140,9 +140,9 @@ class OpenAnswerRule(StrEnum):
 
 
 class PartlyRightRule(StrEnum):
-    """What an answer that is marked "partly right" counts.
+    """How many points an answer marked "partly right" gets.
 
-    In analyses of right and wrong answers (accuracies, comparisons), half counts as wrong. The table of open
+    In analyses of right and wrong answers (accuracies, comparisons), HALF counts as wrong. The table of open
     answers shows the mean of the points.
     """
 
@@ -167,9 +167,9 @@ class Protocol:
     of the analysis. ``bootstrap`` is the number of resamples, 0 to 100,000. ``models`` are the models that
     take part besides ``model``; it is None in older protocols, where all models with predictions take part. A
     comparison on fewer than ``minimum_cases`` cases (1 to 100,000) is not reported. ``open_answers`` states
-    how open answers are scored, ``partly_right`` what a partly right one counts. ``agreement_basis`` and
-    ``failed_replies`` state what the categories of agreement are. Older protocols have None for fields that
-    were added later; the ``used_…`` properties then give the default.
+    how open answers are scored, ``partly_right`` how many points a partly right one gets. ``agreement_basis``
+    and ``failed_replies`` define the categories of agreement. Older protocols have None for fields that were
+    added later; the ``used_…`` and ``effective_…`` properties then give the value that applies.
 
     Raises:
         InvalidValue: a value is outside its range.
@@ -241,7 +241,7 @@ class Protocol:
 
     @property
     def used_missing_answers(self) -> MissingAnswers:
-        """How a question counts that a model did not answer."""
+        """How a question without a model's answer counts."""
         return self.missing_answers or MissingAnswers.COMMON
 
     @property
@@ -261,7 +261,7 @@ class Protocol:
 
     @property
     def effective_partly_right_rule(self) -> PartlyRightRule:
-        """What a partly right answer counts."""
+        """The rule for the points of a partly right answer."""
         return self.partly_right or PartlyRightRule.WRONG
 
     @property

@@ -29,7 +29,7 @@ class Evidence:
     """A fact on which a question is based.
 
     ``text`` is empty if it was left out, as report texts are in a release without reports. ``finding`` and
-    ``present`` state what follows from it, ``region`` where.
+    ``present`` state which finding follows as present or absent, ``region`` where.
     """
 
     kind: EvidenceKind
@@ -74,6 +74,6 @@ class Provenance:
         return replace(
             self,
             evidence=tuple(
-                replace(item, text="") if item.kind.is_report_text else item for item in self.evidence
+                replace(fact, text="") if fact.kind.is_report_text else fact for fact in self.evidence
             ),
         )

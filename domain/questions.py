@@ -140,9 +140,9 @@ def option_letter(index: int) -> str:
 
 
 def has_same_text(a: Question, b: Question) -> bool:
-    """Whether an answer to one version of a question is an answer to the other.
+    """Whether an answer to one version of a question is also an answer to the other version.
 
-    Format, stem and options must be equal: a corrected stem may ask for the other side.
+    Format, stem and options must be equal, because a corrected stem may ask for the opposite side.
     """
     return (a.format, a.stem, a.options) == (b.format, b.stem, b.options)
 

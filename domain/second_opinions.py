@@ -1,6 +1,6 @@
 """Second opinions: the rule that assigns a second reviewer to questions of a batch.
 
-It is fixed beforehand.
+After the first request, the seed cannot change and the share cannot become smaller.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from domain.errors import InvalidValue
 class SecondOpinionScope(StrEnum):
     """The questions that get a second reviewer in addition to the random share."""
 
-    RANDOM_SHARE = "share"  # none
+    RANDOM_SHARE = "share"  # no further questions
     SHARE_AND_ERRORS = "where found"  # all questions with an error reported by the first reviewer
     SHARE_AND_INFORMATION = "by information"  # those in which a verdict brings the most information
 
@@ -55,9 +55,9 @@ class SecondOpinions:
         count = math.ceil(round(self.share * len(question_ids), 9))
         order = sorted(
             question_ids,
-            key=lambda number: (
-                compute_draw_hash(f"{self.seed}:{question_ids[number]}"),
-                question_ids[number],
+            key=lambda row_id: (
+                compute_draw_hash(f"{self.seed}:{question_ids[row_id]}"),
+                question_ids[row_id],
             ),
         )
         return frozenset(order[:count])

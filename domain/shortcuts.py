@@ -66,7 +66,7 @@ class LeftButton(StrEnum):
 
 
 def parse_key(text: str) -> str:
-    """The name of a key: "A", "Shift+1", "Alt+2", "PageUp", "?"; "" for no key.
+    """Parse the name of a key: "A", "Shift+1", "Alt+2", "PageUp", "?"; "" for no key.
 
     Raises:
         InvalidValue: there is no such key, or it is reserved.
@@ -102,7 +102,7 @@ def parse_key(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputPreferences:
-    """What a person has chosen: own keys by action (only those that differ), and the left mouse button.
+    """What a person has chosen: keys by action, if they differ from the default, and the left mouse button.
 
     An empty key turns a shortcut off.
 
@@ -115,27 +115,27 @@ class InputPreferences:
     left_button: LeftButton = LeftButton.BOXES
 
     def __post_init__(self) -> None:
-        unknown = sorted(set(self.keys) - set(SHORTCUTS))
-        if unknown:
-            raise InvalidValue("keys", f"there is no action {', '.join(unknown)}")
+        unknown_actions = sorted(set(self.keys) - set(SHORTCUTS))
+        if unknown_actions:
+            raise InvalidValue("keys", f"there is no action {', '.join(unknown_actions)}")
         for action, key in self.keys.items():
             if parse_key(key) != key:
                 raise InvalidValue("keys", f"{action}: {key!r} must be written {parse_key(key)!r}")
         for action in self.keys:
-            other = self.find_conflict(action)
-            if other is not None:
+            conflict = self.find_conflict(action)
+            if conflict is not None:
                 raise InvalidValue(
                     "keys",
-                    f"{self.get_key(action)} for “{SHORTCUTS[action].label}” is the key of “{other.label}”; "
-                    "choose another key or change that one first",
+                    f"{self.get_key(action)} for “{SHORTCUTS[action].label}” is the key of "
+                    f"“{conflict.label}”; choose another key or change that one first",
                 )
 
     def get_key(self, action: str) -> str:
-        """The key of an action; "" if it has none."""
+        """Return the key of an action; "" if it has none."""
         return self.keys.get(action, SHORTCUTS[action].key)
 
     def find_conflict(self, action: str) -> Shortcut | None:
-        """Another shortcut with the same key in a form where both are active."""
+        """Find another shortcut with the same key and a common context."""
         key, contexts = self.get_key(action), SHORTCUTS[action].contexts
         if not key:
             return None
@@ -149,7 +149,7 @@ class InputPreferences:
         )
 
     def with_key(self, action: str, key: str) -> InputPreferences:
-        """The preferences with another key for an action; its default key is not kept as an own one.
+        """Return the preferences with another key for an action; the default key of the action is not stored.
 
         Raises:
             InvalidValue: as for the class.
@@ -158,19 +158,19 @@ class InputPreferences:
         if action not in SHORTCUTS or key != SHORTCUTS[action].key:
             keys[action] = key
         changed = replace(self, keys=keys)
-        other = changed.find_conflict(action)  # the default key may have been given to another action
-        if other is not None:
-            raise InvalidValue("key", f"{key} is the key of “{other.label}”; change that one first")
+        conflict = changed.find_conflict(action)  # the default key may have been given to another action
+        if conflict is not None:
+            raise InvalidValue("key", f"{key} is the key of “{conflict.label}”; change that one first")
         return changed
 
 
 def preferences_to_plain(preferences: InputPreferences) -> dict[str, Any]:
-    """The preferences as plain values, as stored, exported and sent to the forms."""
+    """Convert preferences to plain values, as stored, exported and sent to the forms."""
     return {"keys": dict(preferences.keys), "leftButton": preferences.left_button.value}
 
 
 def preferences_from_plain(value: object) -> InputPreferences:
-    """The preferences of plain values.
+    """Restore preferences from plain values.
 
     Raises:
         InvalidValue: names the field that is missing, unknown or wrong.

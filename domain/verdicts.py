@@ -107,12 +107,13 @@ class Opinion:
     comment: str = ""
 
 
+#: The yes/no fields of an opinion.
 FLAGS = tuple(
     YesNoField(id=yes_no_field.name, **yes_no_field.metadata)
     for yes_no_field in fields(Opinion)
     if yes_no_field.metadata
 )
-#: The ids of the flags, in the same order.
+#: The ids of these fields, in the same order.
 FLAG_IDS = tuple(flag.id for flag in FLAGS)
 _DECISION_TEXTS = {Decision.ACCEPT: "accepted", Decision.REVISE: "revised", Decision.REJECT: "rejected"}
 _LABELS = {

@@ -26,7 +26,7 @@ class Choice(StrEnum):
 
 
 YES_NO = ("yes", "no")
-#: The controlled name of raw names that have none. Questions without a raw name have "".
+#: Replaces the controlled name of a raw name that is not mapped; without a raw name, the value is "".
 NOT_MAPPED = "not mapped"
 #: How sure a person is of their own answer; it is stored as the number of the label, from 1.
 CONFIDENCE_LABELS = ("a guess", "unsure", "fairly sure", "sure", "certain")
@@ -34,7 +34,7 @@ CONFIDENCE_VALUES = range(1, len(CONFIDENCE_LABELS) + 1)
 
 
 def check_confidence(confidence: int) -> None:
-    """Check the number of a confidence.
+    """Check that a confidence is one of the allowed numbers.
 
     Raises:
         InvalidValue: it is not in :data:`CONFIDENCE_VALUES`.
@@ -57,7 +57,7 @@ class AnswerFormat(Choice):
 
     @property
     def has_options(self) -> bool:
-        """Whether the answer is one of the question's own options."""
+        """Whether the answer consists of options of the question."""
         return _ANSWER_RULES[self].has_options
 
     @property
@@ -72,7 +72,7 @@ class AnswerFormat(Choice):
 
     @property
     def instruction(self) -> str:
-        """The instruction of how to answer, for a model."""
+        """The instruction that tells a model how to answer."""
         return _ANSWER_RULES[self].instruction
 
     @property

@@ -1,8 +1,8 @@
-"""Extraction by a judge: a model reads which answer a reply gives where no rule could.
+"""Extraction by a judge: a model reads the answer from a reply from which no rule could extract it.
 
-The judge sees the question with the options in the order shown and the reply, and neither the key nor a
-radiograph. It writes the answer only, or "none"; anything else is not read. Open questions have no options
-and are left out.
+The judge sees the reply, and the question with its options in the order shown. It sees neither the key nor a
+radiograph. It must write the answer alone, or "none"; any other text counts as no answer. Open questions have
+no list of answers and are left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from language_models.prompts import Prompt
 from language_models.requests import ModelRequest
 from reader_study.reply_values import parse_answer
 
-#: The rule of answers that a judge extracted, beside those of :mod:`reader_study.extraction`.
+#: The rule of answers that a judge extracted; :mod:`reader_study.extraction` has the other rules.
 BY_JUDGE = "judge"
 #: The prompt of the judge.
 EXTRACTION_PROMPT = Path(__file__).parent / "prompts" / "extract-answer.toml"

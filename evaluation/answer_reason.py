@@ -1,9 +1,9 @@
 """The AR-score: a judge model scores the key's text and the model's text; the AR-score is their ratio.
 
 The judge sees the question, the report and both texts without knowing which is the key. Each pair is judged
-in both orders, because judges prefer a position, and the score of a question is the mean of both, x 100. A
-reply without two scores and a reference score of 0 have no AR-score and are counted apart. Values above 100
-are possible and are not cut.
+in both orders, because judges prefer a position, and the score of a question is the mean of both, x 100.
+Replies without two scores and replies with a reference score of 0 have no AR-score and are counted
+separately. Values above 100 are possible and are not capped.
 
 Sources: Liu B et al., GEMeX, ICCV 2025, section 4.2; Li C et al., LLaVA-Med, NeurIPS 2023 (mean of the
 relative scores of single questions).
@@ -28,14 +28,14 @@ from measures.means import Mean, mean_by_cluster
 AR_SCORE = "AR-score"
 #: The prompt of the judge.
 JUDGE_PROMPT = Path(__file__).parent / "prompts" / "answer-reason.toml"
-#: The orders in which the two texts are shown, as they stand in the ids of requests.
+#: The orders in which the two texts are shown, as written in the ids of requests.
 REFERENCE_FIRST, CANDIDATE_FIRST = "reference first", "candidate first"
 ORDERS = (REFERENCE_FIRST, CANDIDATE_FIRST)
 _SCORE_LINE = re.compile(
     r"\s*(?:scores?\s*:)?\s*(\d{1,2}(?:\.\d+)?)(?:\s*/\s*10)?[\s,;]+(\d{1,2}(?:\.\d+)?)(?:\s*/\s*10)?\s*",
     re.IGNORECASE,
 )
-_HIGHEST = 10
+_MAX_SCORE = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +72,8 @@ class AnswerReasonScores:
 class Calibration:
     """A judge compared with experts on ``n`` questions that both scored; differences are judge minus expert.
 
-    ``low`` and ``high`` are Bland and Altman's limits of agreement. A value is None with fewer than three
-    questions, and a correlation if one of the two has equal scores only.
+    ``low`` and ``high`` are Bland and Altman's limits of agreement. All values are None with fewer than three
+    questions; correlations are also None if all scores of the judge, or of the experts, are equal.
     """
 
     n: int
@@ -104,7 +104,7 @@ def build_judge_requests(
 
 
 def parse_scores(reply: str, order: str) -> JudgedPair | None:
-    r"""Return the scores on the first line of a reply that is not empty; None if it has other content.
+    r"""Return the scores on the first non-empty line of a reply; None if the line has other content.
 
     >>> parse_scores("9 4\nThe second answer misses the effusion.", REFERENCE_FIRST)
     JudgedPair(reference=9.0, candidate=4.0)
@@ -115,7 +115,7 @@ def parse_scores(reply: str, order: str) -> JudgedPair | None:
     if match is None:
         return None
     first, second = float(match[1]), float(match[2])
-    if max(first, second) > _HIGHEST:
+    if max(first, second) > _MAX_SCORE:
         return None
     if order == REFERENCE_FIRST:
         return JudgedPair(reference=first, candidate=second)
@@ -141,12 +141,12 @@ def compute_answer_reason(
         clusters: the patient number of each question, by its id in the database.
     """
     scores: dict[int, dict[str, float]] = {}
-    ended: dict[int, int] = {}
+    reply_counts: dict[int, int] = {}
     failed = unparseable = zero_references = 0
     for custom_id, reply in replies:
         number_text, _, order = custom_id.partition(" ")
         number = int(number_text)
-        ended[number] = ended.get(number, 0) + 1
+        reply_counts[number] = reply_counts.get(number, 0) + 1
         if reply is None:
             failed += 1
             continue
@@ -163,7 +163,7 @@ def compute_answer_reason(
     numbers = sorted(complete)
     return AnswerReasonScores(
         values={number: sum(complete[number].values()) / len(ORDERS) for number in numbers},
-        judged=sum(count == len(ORDERS) for count in ended.values()),
+        judged=sum(count == len(ORDERS) for count in reply_counts.values()),
         failed=failed,
         unparseable=unparseable,
         zero_references=zero_references,
@@ -179,7 +179,7 @@ def calibrate_judge(judge: Mapping[int, float], experts: Mapping[int, float]) ->
 
     Args:
         judge: the AR-scores of the judge, by the id of the question.
-        experts: the AR-scores of experts; of several experts, their mean.
+        experts: the AR-scores of the experts; with several experts, their mean.
 
     Source of the limits: Bland JM, Altman DG, Lancet 1986;1:307-310.
 
@@ -187,20 +187,24 @@ def calibrate_judge(judge: Mapping[int, float], experts: Mapping[int, float]) ->
     >>> calibrate_judge(scores, scores).spearman
     1.0
     """
-    common = sorted(judge.keys() & experts.keys())
-    n = len(common)
+    common_numbers = sorted(judge.keys() & experts.keys())
+    n = len(common_numbers)
     if n < 3:
         return Calibration(n=n, spearman=None, pearson=None, mean_difference=None, low=None, high=None)
-    first = np.array([judge[number] for number in common])
-    second = np.array([experts[number] for number in common])
-    differences = first - second
-    mean, spread = float(differences.mean()), 1.96 * float(differences.std(ddof=1))
-    varies = np.ptp(first) > 0 and np.ptp(second) > 0
+    judge_scores = np.array([judge[number] for number in common_numbers])
+    expert_scores = np.array([experts[number] for number in common_numbers])
+    differences = judge_scores - expert_scores
+    mean, half_width = float(differences.mean()), 1.96 * float(differences.std(ddof=1))
+    both_vary = np.ptp(judge_scores) > 0 and np.ptp(expert_scores) > 0
     return Calibration(
         n=n,
-        spearman=round(float(scipy.stats.spearmanr(first, second).statistic), 12) if varies else None,
-        pearson=round(float(scipy.stats.pearsonr(first, second).statistic), 12) if varies else None,
+        spearman=round(float(scipy.stats.spearmanr(judge_scores, expert_scores).statistic), 12)
+        if both_vary
+        else None,
+        pearson=round(float(scipy.stats.pearsonr(judge_scores, expert_scores).statistic), 12)
+        if both_vary
+        else None,
         mean_difference=mean,
-        low=mean - spread,
-        high=mean + spread,
+        low=mean - half_width,
+        high=mean + half_width,
     )

@@ -28,7 +28,7 @@ def build_reference(question: Question) -> str:
 def build_candidate(prediction: Prediction | None, question: Question) -> str:
     """Return what a model wrote; "" if there is no reply.
 
-    A model whose file has answers without free text gets the text of its answer and its explanation.
+    For answers from a file without free text, the result is the text of the answer and its explanation.
     """
     if prediction is None:
         return ""

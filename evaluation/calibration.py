@@ -1,7 +1,7 @@
 """Calibration of a model's stated probabilities in one condition, and the AUC on yes/no questions.
 
-Scored questions whose answer has a probability count. Intervals are clustered by patient, or by exam if no
-patient is stated.
+Only scored questions count, and only if the answer has a probability. Intervals are clustered by patient, or
+by exam if no patient is stated.
 """
 
 from __future__ import annotations

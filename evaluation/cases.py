@@ -1,6 +1,6 @@
 """The cases of each condition: questions, orders of options, and other patients' radiographs.
 
-All draws depend on the seed and the ids of question and exam only, so a plan with the same seed has the same
+All draws depend only on the seed and the ids of question and exam, so a plan with the same seed has the same
 cases.
 """
 
@@ -20,8 +20,8 @@ NO_IMAGE_FILE = "a radiograph is not in the workspace"
 IMAGE_REMOVED = "a radiograph was removed because of patient text"
 NO_OTHER_PATIENT = "no other patient with the same views"
 NO_OPTIONS = "the question has no options"
-#: Draws of another exam before all are looked at, for pools that have nearly no other patient.
-_DRAWS = 64
+#: Draws of another exam before the pool is searched in order, for pools with hardly any other patient.
+_MAX_DRAWS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,21 +62,21 @@ def choose_cases(
     if condition is Condition.PARAPHRASED:
         raise ValueError("the cases of this condition depend on replies of a model")
     excluded: Counter[str] = Counter()
-    usable = {item.exam.number: _find_image_problem(item.exam, removed_images) for item in questions}
-    pools = _group_by_views(item.exam for item in questions if usable[item.exam.number] is None)
+    image_problems = {item.exam.number: _find_image_problem(item.exam, removed_images) for item in questions}
+    pools = _group_by_views(item.exam for item in questions if image_problems[item.exam.number] is None)
     cases = []
     for item in questions:
-        problem = usable[item.exam.number] if condition.shows_images else None
+        problem = image_problems[item.exam.number] if condition.shows_images else None
         permutation: tuple[int, ...] | None = None
-        other: EvaluatedExam | None = None
+        other_exam: EvaluatedExam | None = None
         if problem is None and condition is Condition.SHUFFLED:
             if len(item.question.options) < 2:
                 problem = NO_OPTIONS
             else:
                 permutation = shuffle_options(item.question, seed=seed)
         if problem is None and condition is Condition.OTHER_IMAGE:
-            other = draw_other_exam(item, pools[item.exam.views], seed=seed)
-            problem = None if other else NO_OTHER_PATIENT
+            other_exam = draw_other_exam(item, pools[item.exam.views], seed=seed)
+            problem = None if other_exam else NO_OTHER_PATIENT
         if problem is not None:
             excluded[problem] += 1
             continue
@@ -84,7 +84,7 @@ def choose_cases(
             EvaluationCase(
                 question_row_id=item.number,
                 permutation=permutation,
-                other_exam=other.number if other else None,
+                other_exam=other_exam.number if other_exam else None,
             )
         )
     return ConditionCases(cases=tuple(cases), excluded=dict(sorted(excluded.items())))
@@ -122,10 +122,10 @@ def draw_other_exam(
             radiograph.sha256 for radiograph in exam.radiographs
         )
 
-    # A draw of the own patient is repeated, so that all other exams are equally likely.
-    for attempt in range(_DRAWS if pool else 0):
-        text = f"{seed}\x1fother exam\x1f{item.question.id}\x1f{attempt}"
-        digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+    # A draw of the question's own patient is repeated, so that all other exams are equally likely.
+    for attempt in range(_MAX_DRAWS if pool else 0):
+        draw_key = f"{seed}\x1fother exam\x1f{item.question.id}\x1f{attempt}"
+        digest = hashlib.blake2b(draw_key.encode(), digest_size=8).digest()
         exam = pool[int.from_bytes(digest, "big") % len(pool)]
         if is_other(exam):
             return exam

@@ -28,11 +28,9 @@ class DisagreementQuestion:
 def list_disagreements(
     table: QuestionTable, models: Sequence[ScoredModel], rows: NDArray[np.bool_], *, limit: int
 ) -> tuple[list[DisagreementQuestion], int]:
-    """Return the questions to which at least two models gave different answers.
+    """Return the questions to which at least two models gave different answers, and their number.
 
-    Also return their number, regardless of ``limit``.
-
-    Open questions are left out, because two texts are rarely equal.
+    The number does not depend on ``limit``. Open questions are left out, because two texts are rarely equal.
 
     Args:
         table: the questions.
@@ -45,24 +43,27 @@ def list_disagreements(
         return [], 0
     answers = np.array([model.scores.answer[rows] for model in models])
     is_answered = answers >= 0
-    answered = is_answered.sum(axis=0)
-    correct = np.array([model.scores.correct[rows] == 1 for model in models]).sum(axis=0)
-    ordered = np.sort(answers, axis=0)
-    is_new = np.vstack([ordered[:1] >= 0, (ordered[1:] != ordered[:-1]) & (ordered[1:] >= 0)])
-    different = is_new.sum(axis=0)
-    with_disagreement = np.flatnonzero(different > 1)
-    numbers = table.numbers[rows]
-    imbalance = np.abs(2 * correct - answered)
-    order = sorted(
-        with_disagreement.tolist(), key=lambda index: (imbalance[index], -different[index], numbers[index])
+    answered_counts = is_answered.sum(axis=0)
+    correct_counts = np.array([model.scores.correct[rows] == 1 for model in models]).sum(axis=0)
+    sorted_answers = np.sort(answers, axis=0)
+    is_new = np.vstack(
+        [sorted_answers[:1] >= 0, (sorted_answers[1:] != sorted_answers[:-1]) & (sorted_answers[1:] >= 0)]
     )
-    cases = [
+    distinct_counts = is_new.sum(axis=0)
+    with_disagreement = np.flatnonzero(distinct_counts > 1)
+    numbers = table.numbers[rows]
+    imbalance = np.abs(2 * correct_counts - answered_counts)
+    order = sorted(
+        with_disagreement.tolist(),
+        key=lambda index: (imbalance[index], -distinct_counts[index], numbers[index]),
+    )
+    disagreements = [
         DisagreementQuestion(
             question_row_id=int(numbers[index]),
-            correct=int(correct[index]),
-            answered=int(answered[index]),
-            answers=int(different[index]),
+            correct=int(correct_counts[index]),
+            answered=int(answered_counts[index]),
+            answers=int(distinct_counts[index]),
         )
         for index in order[:limit]
     ]
-    return cases, len(with_disagreement)
+    return disagreements, len(with_disagreement)

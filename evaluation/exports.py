@@ -1,7 +1,7 @@
 """Writes the answers of a condition for other programs: overread.prediction/1, ReXrank, VLMEvalKit.
 
-Overread's own format has the answers in the options of the release. The other two have questions and replies
-as the model saw them, with the options in the order shown.
+In Overread's own format, answers refer to the options of the release. The other two have each question as the
+model saw it, with the options in the order shown, and its reply.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def export_answers(
         answers: the answers.
         export_format: the format.
         model: the name of the model in a file of Overread.
-        image_size: the size of the radiographs, for their paths in the other files.
+        image_size: the size of the radiographs, for their paths in files of the other formats.
     """
     if export_format is ExportFormat.OVERREAD:
         for answer in answers:
@@ -96,14 +96,14 @@ def _to_overread(answer: ExportedAnswer, model: str) -> dict[str, Any]:
         "seconds": prediction.seconds,
         "probability": prediction.probability,
     }
-    stated = {name: value for name, value in fields.items() if value is not None}
-    return {"question_id": answer.item.question.id, "model": model, **stated}
+    present_fields = {name: value for name, value in fields.items() if value is not None}
+    return {"question_id": answer.item.question.id, "model": model, **present_fields}
 
 
 def _to_vlmevalkit(answers: list[ExportedAnswer], image_size: ImageSize) -> Iterator[str]:
-    """Yield the lines of a table as of VLMEvalKit; several radiographs are a list in ``image_path``."""
-    count = max((len(answer.item.question.options) for answer in answers), default=0)
-    letters = [option_letter(index) for index in range(count)]
+    """Yield the lines of a table for VLMEvalKit; several radiographs are a list in ``image_path``."""
+    option_count = max((len(answer.item.question.options) for answer in answers), default=0)
+    letters = [option_letter(index) for index in range(option_count)]
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter="\t", lineterminator="\n")
     writer.writerow(["index", "image_path", "question", *letters, "answer", "category", "prediction"])
@@ -120,7 +120,7 @@ def _to_vlmevalkit(answers: list[ExportedAnswer], image_size: ImageSize) -> Iter
                 images[0] if len(images) == 1 else msgspec.json.encode(images).decode(),
                 answer.case.stem or question.stem,
                 *options,
-                *[""] * (count - len(options)),
+                *[""] * (option_count - len(options)),
                 format_letters(answer.case.to_shown_order(question.answer)),
                 question.category or "",
                 answer.reply,

@@ -2,7 +2,7 @@
 
 Values are percentages with two decimals, "-" if not defined, as in the papers. Intervals and numbers of
 questions are in the other tables. ReXVQA's column "Overall" is the mean of the tasks for seven models and
-weighted by questions for the eighth; here both are given with their names for every model.
+weighted by questions for the eighth; here every model has both, as micro and macro.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _TASK_COLUMNS = {
     "Negation Assessment": "negation",
     "Presence Assessment": "presence",
 }
-#: ReXVQA's Table 3 is a selection of the categories of its Table 6.
+#: Names in ReXVQA's Table 6 by the name in its Table 3, which selects some of the categories.
 _TABLE3_NAMES = {"Lung & P.O": "Lung and Pleural Opacity", "Lung & P.L": "Lung and Pleural Lucency"}
 _GROUP = "Group"
 #: A cell without a value, as in the papers.
@@ -88,16 +88,19 @@ def build_paper_tables(
         rows: whether each question is in the slice, shape (q,).
         with_published: whether to include the rows of the papers.
     """
-    test_judged = list_judged_by_test_model(models)
+    test_judged_names = list_judged_by_test_model(models)
     models = [
         replace(model, name=f"{model.name} ({TEST_MODEL_NOTE})")
-        if model.is_test_model or model.name in test_judged
+        if model.is_test_model or model.name in test_judged_names
         else model
         for model in models
     ]
-    stated = summarise_groups(table, models, rows, "format")
-    empty = summarise_models(table, models, np.zeros_like(rows))
-    by_format = {item: stated.get(item.value, empty) for item in _FORMAT_TITLES}
+    summaries_by_format = summarise_groups(table, models, rows, "format")
+    empty_summaries = summarise_models(table, models, np.zeros_like(rows))
+    by_format = {
+        answer_format: summaries_by_format.get(answer_format.value, empty_summaries)
+        for answer_format in _FORMAT_TITLES
+    }
     accuracies = compute_task_accuracies(table, models, rows)
     failed = [
         FailedReplies(
@@ -172,13 +175,13 @@ def table_to_latex(table: PaperTable) -> str:
 def _build_gemex_table5(
     by_format: Mapping[AnswerFormat, Sequence[ModelSummary]], *, with_published: bool
 ) -> tuple[Row, ...]:
-    random: Row = {"Model": "Random"}
+    random_row: Row = {"Model": "Random"}
     for answer_format, title in _FORMAT_TITLES.items():
-        chances = [item.chance for item in by_format[answer_format] if item.chance is not None]
+        chances = [summary.chance for summary in by_format[answer_format] if summary.chance is not None]
         if answer_format is not AnswerFormat.OPEN:
-            random[f"{title} A-score"] = _percent(chances[0] if chances else None)
-        random |= {f"{title} {AR_SCORE}": _UNDEFINED, f"{title} V-score": _UNDEFINED}
-    rows = [random | {f"Avg. {AR_SCORE}": _UNDEFINED}]
+            random_row[f"{title} A-score"] = _format_percent(chances[0] if chances else None)
+        random_row |= {f"{title} {AR_SCORE}": _UNDEFINED, f"{title} V-score": _UNDEFINED}
+    rows = [random_row | {f"Avg. {AR_SCORE}": _UNDEFINED}]
     if with_published:
         rows += [_read_gemex_table5(record) for record in load_published("gemex_table5")]
     for index, model in enumerate(by_format[AnswerFormat.OPEN]):
@@ -189,12 +192,19 @@ def _build_gemex_table5(
             ar_score = summary.columns[AR_SCORE].estimate if AR_SCORE in summary.columns else None
             ar_scores.append(ar_score)
             if answer_format is not AnswerFormat.OPEN:
-                row[f"{title} A-score"] = _percent(_answered_accuracy(summary))
-            row[f"{title} {AR_SCORE}"] = _two_decimals(ar_score)
-            row[f"{title} V-score"] = _percent(summary.overlap.estimate)
-        known = [value for value in ar_scores if value is not None]
-        complete = len(known) == len(ar_scores)
-        rows.append(row | {f"Avg. {AR_SCORE}": _two_decimals(sum(known) / len(known) if complete else None)})
+                row[f"{title} A-score"] = _format_percent(_answered_accuracy(summary))
+            row[f"{title} {AR_SCORE}"] = _format_two_decimals(ar_score)
+            row[f"{title} V-score"] = _format_percent(summary.overlap.estimate)
+        defined_scores = [value for value in ar_scores if value is not None]
+        is_complete = len(defined_scores) == len(ar_scores)
+        rows.append(
+            row
+            | {
+                f"Avg. {AR_SCORE}": _format_two_decimals(
+                    sum(defined_scores) / len(defined_scores) if is_complete else None
+                )
+            }
+        )
     return tuple({name: row.get(name, _UNDEFINED) for name in rows[0]} for row in rows)
 
 
@@ -211,10 +221,10 @@ def _read_gemex_table5(record: Mapping[str, str]) -> Row:
     for answer_format, title in _FORMAT_TITLES.items():
         prefix = _FORMAT_PREFIXES[answer_format]
         if answer_format is not AnswerFormat.OPEN:
-            row[f"{title} A-score"] = _published(record[f"{prefix}_A"])
-        row[f"{title} {AR_SCORE}"] = _published(record[f"{prefix}_AR"])
-        row[f"{title} V-score"] = _published(record[f"{prefix}_V"])
-    return row | {f"Avg. {AR_SCORE}": _published(record["avg_AR"])}
+            row[f"{title} A-score"] = _format_published(record[f"{prefix}_A"])
+        row[f"{title} {AR_SCORE}"] = _format_published(record[f"{prefix}_AR"])
+        row[f"{title} V-score"] = _format_published(record[f"{prefix}_V"])
+    return row | {f"Avg. {AR_SCORE}": _format_published(record["avg_AR"])}
 
 
 def _build_gemex_table6(
@@ -225,7 +235,7 @@ def _build_gemex_table6(
         rows += [
             {"Model": f"{record['model']} (paper)"}
             | {
-                f"{title} {measure}": _published(record[f"{_FORMAT_PREFIXES[answer_format]}_{column}"])
+                f"{title} {measure}": _format_published(record[f"{_FORMAT_PREFIXES[answer_format]}_{column}"])
                 for answer_format, title in _FORMAT_TITLES.items()
                 for measure, column in (
                     (BERT_SCORE, "BERTScore"), ("ROUGE-L", "ROUGE_L"), ("BLEU-1", "BLEU1"),
@@ -237,10 +247,12 @@ def _build_gemex_table6(
         row: Row = {"Model": model.name}
         for answer_format, title in _FORMAT_TITLES.items():
             summary = by_format[answer_format][index]
-            bert = summary.columns.get(BERT_SCORE)
-            row[f"{title} {BERT_SCORE}"] = _two_decimals(None if bert is None else bert.estimate)
-            row[f"{title} ROUGE-L"] = _percent(summary.rouge.estimate)
-            row[f"{title} BLEU-1"] = _percent(summary.bleu.estimate)
+            bert_score = summary.columns.get(BERT_SCORE)
+            row[f"{title} {BERT_SCORE}"] = _format_two_decimals(
+                None if bert_score is None else bert_score.estimate
+            )
+            row[f"{title} ROUGE-L"] = _format_percent(summary.rouge.estimate)
+            row[f"{title} BLEU-1"] = _format_percent(summary.bleu.estimate)
         rows.append(row)
     return tuple(rows)
 
@@ -248,9 +260,9 @@ def _build_gemex_table6(
 def _build_rexvqa_table2(
     accuracies: TaskAccuracies, failed: Sequence[FailedReplies], *, with_published: bool
 ) -> tuple[Row, ...]:
-    counts, *own = _rename_raters(build_task_table(accuracies.by_task, accuracies.overall, failed))
+    counts, *own_rows = _rename_raters(build_task_table(accuracies.by_task, accuracies.overall, failed))
     published = [_read_rexvqa_table2(record) for record in load_published("rexvqa_table2")]
-    rows = [counts, *(published if with_published else []), *own]
+    rows = [counts, *(published if with_published else []), *own_rows]
     names = list(dict.fromkeys(name for row in rows for name in row))
     return tuple({name: row.get(name, "") for name in names} for row in rows)
 
@@ -260,21 +272,21 @@ def _read_rexvqa_table2(record: Mapping[str, str]) -> Row:
     overall = average_over_tasks([float(record[name]) for name in tasks], list(REXVQA_TASK_COUNTS.values()))
     return {
         "Model": f"{record['model']} (paper)",
-        MICRO: _two_decimals(overall.micro),
-        MACRO: _two_decimals(overall.macro),
-        **{title: _published(record[column]) for title, column in _TASK_COLUMNS.items()},
-        "Failed extractions": _published(record["failed_extractions_pct"]),
-        "Overall as printed": _published(record["overall"]),
+        MICRO: _format_two_decimals(overall.micro),
+        MACRO: _format_two_decimals(overall.macro),
+        **{title: _format_published(record[column]) for title, column in _TASK_COLUMNS.items()},
+        "Failed extractions": _format_published(record["failed_extractions_pct"]),
+        "Overall as printed": _format_published(record["overall"]),
     }
 
 
 def _build_rexvqa_table3(accuracies: TaskAccuracies, *, with_published: bool) -> tuple[Row, ...]:
-    own = {row["Category"]: row for row in _build_categories(accuracies)}
+    own_rows = {row["Category"]: row for row in _build_categories(accuracies)}
     rows: list[Row] = []
     for record in load_published("rexvqa_table3"):
         if record["category"] == "Average":
             continue
-        values = own.get(_TABLE3_NAMES.get(record["category"], record["category"]), {})
+        values = own_rows.get(_TABLE3_NAMES.get(record["category"], record["category"]), {})
         row: Row = {_GROUP: record["group"], "Category": record["category"]}
         row["Questions"] = values.get("Questions", "0")
         row |= {result.rater: values.get(result.rater, "") for result in accuracies.overall}
@@ -285,21 +297,21 @@ def _build_rexvqa_table3(accuracies: TaskAccuracies, *, with_published: bool) ->
 
 
 def _build_rexvqa_table6(accuracies: TaskAccuracies, *, with_published: bool) -> tuple[Row, ...]:
-    own = _build_categories(accuracies)
+    own_rows = _build_categories(accuracies)
     if not with_published:
-        return own
+        return own_rows
     published = {record["category"]: record for record in load_published("rexvqa_table6")}
     published[MEAN] = published.pop("Average")
-    names = dict.fromkeys([*(row["Category"] for row in own), *published])
-    averages = [name for name in names if name in (MEAN, "All questions")]
-    ordered = [*sorted(name for name in names if name not in averages), *averages]
-    by_name = {row["Category"]: row for row in own}
+    names = dict.fromkeys([*(row["Category"] for row in own_rows), *published])
+    average_names = [name for name in names if name in (MEAN, "All questions")]
+    ordered_names = [*sorted(name for name in names if name not in average_names), *average_names]
+    by_name = {row["Category"]: row for row in own_rows}
     models = [result.rater for result in accuracies.overall]
     return tuple(
         {"Category": name, "Questions": by_name.get(name, {}).get("Questions", "0")}
         | {model: by_name.get(name, {}).get(model, "") for model in models}
         | _read_categories(published.get(name, {}))
-        for name in ordered
+        for name in ordered_names
     )
 
 
@@ -309,12 +321,17 @@ def _build_categories(accuracies: TaskAccuracies) -> tuple[Row, ...]:
 
 def _read_categories(record: Mapping[str, str]) -> Row:
     models = [name for name in load_published("rexvqa_table6")[0] if name not in ("category", "note")]
-    return {f"{name} (paper)": _published(record.get(name, ""), undefined="") for name in models}
+    return {f"{name} (paper)": _format_published(record.get(name, ""), undefined="") for name in models}
 
 
 def _build_figure2(accuracies: TaskAccuracies, *, with_published: bool) -> tuple[Row, ...]:
     rows = [
-        {"Rater": result.rater, "Kind": "model", "Accuracy": _percent(result.micro), "n": str(result.n)}
+        {
+            "Rater": result.rater,
+            "Kind": "model",
+            "Accuracy": _format_percent(result.micro),
+            "n": str(result.n),
+        }
         for result in accuracies.overall
     ]
     if with_published:
@@ -322,7 +339,7 @@ def _build_figure2(accuracies: TaskAccuracies, *, with_published: bool) -> tuple
             {
                 "Rater": f"{record['rater']} (paper)",
                 "Kind": record["kind"],
-                "Accuracy": _percent(int(record["correct"]) / int(record["n"])),
+                "Accuracy": _format_percent(int(record["correct"]) / int(record["n"])),
                 "n": record["n"],
             }
             for record in load_published("rexvqa_figure2")
@@ -334,13 +351,13 @@ def _rename_raters(rows: Sequence[Row]) -> list[Row]:
     return [{"Model": row["Rater"], **{k: v for k, v in row.items() if k != "Rater"}} for row in rows]
 
 
-def _published(text: str, *, undefined: str = _UNDEFINED) -> str:
+def _format_published(text: str, *, undefined: str = _UNDEFINED) -> str:
     return f"{float(text):.2f}" if text else undefined
 
 
-def _percent(share: float | None) -> str:
+def _format_percent(share: float | None) -> str:
     return _UNDEFINED if share is None else f"{100 * share:.2f}"
 
 
-def _two_decimals(value: float | None) -> str:
+def _format_two_decimals(value: float | None) -> str:
     return _UNDEFINED if value is None else f"{value:.2f}"

@@ -18,7 +18,7 @@ from evaluation.cases import EvaluatedQuestion
 from language_models.prompts import Prompt
 from language_models.requests import ImageFormat, ImageReference, ModelRequest
 
-#: The prompt that is used unless another is chosen.
+#: The default prompt.
 DEFAULT_PROMPT = Path(__file__).parent / "prompts" / "evaluation.toml"
 #: The variables that a prompt of an evaluation may use; the first two are required.
 VARIABLES = ("question", "options", "instruction")
@@ -37,18 +37,21 @@ def check_prompt(prompt: Prompt) -> None:
     """Check that a prompt can be filled in by an evaluation.
 
     Raises:
-        InvalidValue: it uses other variables, or not the question and its options, or has examples with
+        InvalidValue: it uses other variables, lacks the question or the options, or has examples with
             radiographs.
     """
-    unknown = sorted(set(prompt.variables) - set(VARIABLES))
-    if unknown:
+    unknown_variables = sorted(set(prompt.variables) - set(VARIABLES))
+    if unknown_variables:
         raise InvalidValue(
             "prompt",
-            f"{prompt.name} uses the variable {', '.join(unknown)}; an evaluation has {', '.join(VARIABLES)}",
+            f"{prompt.name} uses the variable {', '.join(unknown_variables)}; an evaluation has "
+            f"{', '.join(VARIABLES)}",
         )
-    missing = [name for name in _REQUIRED if name not in prompt.variables]
-    if missing:
-        raise InvalidValue("prompt", f"{prompt.name} does not use the variable {', '.join(missing)}")
+    missing_variables = [name for name in _REQUIRED if name not in prompt.variables]
+    if missing_variables:
+        raise InvalidValue(
+            "prompt", f"{prompt.name} does not use the variable {', '.join(missing_variables)}"
+        )
     if any(example.images for example in prompt.examples):
         raise InvalidValue(
             "prompt",

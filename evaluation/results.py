@@ -71,7 +71,7 @@ class ConditionAccuracy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """The accuracy as given minus that in another condition, on the questions that both have."""
+    """The accuracy as given minus that in another condition, on the questions that both conditions have."""
 
     condition: Condition
     name: str
@@ -101,10 +101,10 @@ class Consistency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionShare:
-    """One position of the options, over answered single-choice questions that have it.
+    """Counts for one position of the options, over answered single-choice questions that have it.
 
-    ``chosen`` and ``keys`` are the numbers of questions whose answer or key is there; ``correct`` is the
-    number with both. Without position bias the shares of chosen answers and keys agree, up to errors of the
+    ``chosen`` is the number of questions with the answer at the position, ``keys`` with the key, ``correct``
+    with both. Without position bias the shares of chosen answers and keys agree, up to errors of the
     model.
     """
 
@@ -162,31 +162,40 @@ def compute_results(
     """
     by_row_id = {item.number: item for item in questions}
     clusters = number_clusters(questions)
-    answers = {item.condition: item for item in conditions}
-    as_given, without_image = answers.get(Condition.AS_GIVEN), answers.get(Condition.NO_IMAGE)
-    accuracies = [_compute_accuracy(item, by_row_id, clusters, without_image) for item in conditions]
-    others = [item for item in conditions if as_given is not None and item.condition in CONTRASTS]
+    by_condition = {condition_answers.condition: condition_answers for condition_answers in conditions}
+    as_given, without_image = by_condition.get(Condition.AS_GIVEN), by_condition.get(Condition.NO_IMAGE)
+    accuracies = [
+        _compute_accuracy(condition_answers, by_row_id, clusters, without_image)
+        for condition_answers in conditions
+    ]
+    compared = [
+        condition_answers
+        for condition_answers in conditions
+        if as_given is not None and condition_answers.condition in CONTRASTS
+    ]
     return EvaluationResults(
         questions=len(questions),
         clusters=len(set(clusters.values())),
         accuracies=tuple(accuracies),
         contrasts=tuple(
-            _compute_contrast(as_given, item, by_row_id, clusters) for item in others if as_given
+            _compute_contrast(as_given, condition_answers, by_row_id, clusters)
+            for condition_answers in compared
+            if as_given
         ),
         consistencies=tuple(
-            _compute_consistency(as_given, item, by_row_id, clusters)
-            for item in others
-            if as_given and item.condition in (Condition.SHUFFLED, Condition.PARAPHRASED)
+            _compute_consistency(as_given, condition_answers, by_row_id, clusters)
+            for condition_answers in compared
+            if as_given and condition_answers.condition in (Condition.SHUFFLED, Condition.PARAPHRASED)
         ),
         biases=tuple(
-            compute_position_bias(item, by_row_id)
-            for item in conditions
-            if item.condition in (Condition.AS_GIVEN, Condition.SHUFFLED)
+            compute_position_bias(condition_answers, by_row_id)
+            for condition_answers in conditions
+            if condition_answers.condition in (Condition.AS_GIVEN, Condition.SHUFFLED)
         ),
         calibrations=tuple(
             calibration
-            for item in conditions
-            if (calibration := _compute_calibration(item, by_row_id, clusters)).calibration.n
+            for condition_answers in conditions
+            if (calibration := _compute_calibration(condition_answers, by_row_id, clusters)).calibration.n
         ),
     )
 
@@ -194,7 +203,7 @@ def compute_results(
 def compute_chance(question: Question) -> float | None:
     """Return the probability that a guess is correct; None for a question without a list of answers.
 
-    A guess is one of the possible answers, each equally likely; of several options, any non-empty set.
+    A guess is one of the possible answers, each equally likely. For multiple choice, it is any non-empty set.
 
     >>> from domain.vocabulary import AnswerFormat
     >>> compute_chance(
@@ -212,60 +221,66 @@ def compute_chance(question: Question) -> float | None:
     return len({question.answer, *question.also_right}) / possible
 
 
-def compute_position_bias(item: ConditionAnswers, questions: Mapping[int, EvaluatedQuestion]) -> PositionBias:
-    """Count where keys and chosen answers of single-choice questions stand, as shown to the model."""
-    n: list[int] = []
+def compute_position_bias(
+    condition_answers: ConditionAnswers, questions: Mapping[int, EvaluatedQuestion]
+) -> PositionBias:
+    """Count the positions of keys and chosen answers in single-choice questions, as shown to the model."""
+    position_counts: list[int] = []
     chosen: list[int] = []
     keys: list[int] = []
     correct: list[int] = []
-    for number, answer in item.answers.items():
-        question, case = questions[number].question, item.cases[number]
+    for number, answer in condition_answers.answers.items():
+        question, case = questions[number].question, condition_answers.cases[number]
         if question.format is not AnswerFormat.SINGLE or not isinstance(answer, tuple) or question.also_right:
             continue
-        while len(n) < len(question.options):
-            for counts in (n, chosen, keys, correct):
+        while len(position_counts) < len(question.options):
+            for counts in (position_counts, chosen, keys, correct):
                 counts.append(0)
         for position in range(len(question.options)):
-            n[position] += 1
+            position_counts[position] += 1
         shown_answer, shown_key = case.to_shown_order(answer)[0], case.to_shown_order(question.answer)[0]
         chosen[int(shown_answer)] += 1
         keys[int(shown_key)] += 1
         correct[int(shown_key)] += shown_answer == shown_key
     positions = tuple(
         PositionShare(
-            condition=item.condition,
+            condition=condition_answers.condition,
             letter=option_letter(position),
-            n=n[position],
+            n=position_counts[position],
             chosen=chosen[position],
             keys=keys[position],
             correct=correct[position],
         )
-        for position in range(len(n))
+        for position in range(len(position_counts))
     )
     recalls = [position.recall for position in positions if position.recall is not None]
     return PositionBias(
-        condition=item.condition,
+        condition=condition_answers.condition,
         positions=positions,
         recall_sd=float(np.std(recalls)) if len(recalls) > 1 else None,
     )
 
 
 def number_clusters(questions: Sequence[EvaluatedQuestion]) -> dict[int, int]:
-    """Return the number of each question's patient, or exam without a patient, by the id of the question."""
+    """Number the patients (or exams without a patient); return each question's number by question id."""
     numbers: dict[str, int] = {}
     return {item.number: numbers.setdefault(item.exam.cluster, len(numbers)) for item in questions}
 
 
-def _list_scored(item: ConditionAnswers, questions: Mapping[int, EvaluatedQuestion]) -> list[int]:
-    return [number for number in item.cases if not questions[number].question.format.is_free_text]
+def _list_scored(
+    condition_answers: ConditionAnswers, questions: Mapping[int, EvaluatedQuestion]
+) -> list[int]:
+    return [
+        number for number in condition_answers.cases if not questions[number].question.format.is_free_text
+    ]
 
 
-def _mark(
-    item: ConditionAnswers, questions: Mapping[int, EvaluatedQuestion], numbers: Sequence[int]
+def _find_correct(
+    condition_answers: ConditionAnswers, questions: Mapping[int, EvaluatedQuestion], numbers: Sequence[int]
 ) -> NDArray[np.bool_]:
     """Return whether each question was answered correctly, shape (number of questions,)."""
     return np.array(
-        [questions[number].question.is_correct(item.answers.get(number)) for number in numbers],
+        [questions[number].question.is_correct(condition_answers.answers.get(number)) for number in numbers],
         dtype=np.bool_,
     )
 
@@ -275,23 +290,23 @@ def _take_clusters(clusters: Mapping[int, int], numbers: Sequence[int]) -> NDArr
 
 
 def _compute_accuracy(
-    item: ConditionAnswers,
+    condition_answers: ConditionAnswers,
     questions: Mapping[int, EvaluatedQuestion],
     clusters: Mapping[int, int],
-    blind: ConditionAnswers | None,
+    without_image: ConditionAnswers | None,
 ) -> ConditionAccuracy:
-    numbers = _list_scored(item, questions)
-    correct = _mark(item, questions, numbers)
+    numbers = _list_scored(condition_answers, questions)
+    correct = _find_correct(condition_answers, questions, numbers)
     share, _ = compute_share_correct(
         correct.astype(np.int64), _take_clusters(clusters, numbers), confidence=CONFIDENCE
     )
     chances = [compute_chance(questions[number].question) for number in numbers]
     text_only = None
-    if blind is not None and numbers:
-        text_only = float(_mark(blind, questions, numbers).mean())
-    stored = [item.answers[number] for number in numbers if number in item.answers]
+    if without_image is not None and numbers:
+        text_only = float(_find_correct(without_image, questions, numbers).mean())
+    stored = [condition_answers.answers[number] for number in numbers if number in condition_answers.answers]
     return ConditionAccuracy(
-        condition=item.condition,
+        condition=condition_answers.condition,
         n=len(numbers),
         correct=int(correct.sum()),
         estimate=share.estimate,
@@ -302,21 +317,23 @@ def _compute_accuracy(
         missing=len(numbers) - len(stored),
         chance=sum(chance for chance in chances if chance is not None) / len(numbers) if numbers else None,
         text_only=text_only,
-        open_questions=len(item.cases) - len(numbers),
-        excluded=item.excluded,
+        open_questions=len(condition_answers.cases) - len(numbers),
+        excluded=condition_answers.excluded,
     )
 
 
 def _compute_calibration(
-    item: ConditionAnswers, questions: Mapping[int, EvaluatedQuestion], clusters: Mapping[int, int]
+    condition_answers: ConditionAnswers,
+    questions: Mapping[int, EvaluatedQuestion],
+    clusters: Mapping[int, int],
 ) -> ConditionCalibration:
     stated = select_stated(
-        [questions[number] for number in _list_scored(item, questions)],
-        item.answers,
-        item.probabilities,
+        [questions[number] for number in _list_scored(condition_answers, questions)],
+        condition_answers.answers,
+        condition_answers.probabilities,
         clusters,
     )
-    return compute_calibration(item.condition, stated, confidence=CONFIDENCE)
+    return compute_calibration(condition_answers.condition, stated, confidence=CONFIDENCE)
 
 
 def _compute_contrast(
@@ -326,7 +343,7 @@ def _compute_contrast(
     clusters: Mapping[int, int],
 ) -> Contrast:
     numbers = [number for number in _list_scored(baseline, questions) if number in other.cases]
-    first, second = _mark(baseline, questions, numbers), _mark(other, questions, numbers)
+    first, second = _find_correct(baseline, questions, numbers), _find_correct(other, questions, numbers)
     comparison = compare_paired(
         first,
         second,

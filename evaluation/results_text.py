@@ -17,17 +17,17 @@ def list_accuracy_rows(results: EvaluationResults) -> list[Row]:
     """Return one row per condition: accuracy with the chance floor and the text-only floor."""
     return [
         {
-            "Condition": item.condition.value,
-            "Accuracy": format_percent(item.estimate),
-            _INTERVAL: format_interval(item.low, item.high),
-            "Chance": format_percent(item.chance),
-            "Text only": "not run" if item.text_only is None else format_percent(item.text_only),
-            "n": item.n,
-            "Correct": item.correct,
-            "No answer extracted": item.failed,
-            "No reply": item.missing,
+            "Condition": accuracy.condition.value,
+            "Accuracy": format_percent(accuracy.estimate),
+            _INTERVAL: format_interval(accuracy.low, accuracy.high),
+            "Chance": format_percent(accuracy.chance),
+            "Text only": "not run" if accuracy.text_only is None else format_percent(accuracy.text_only),
+            "n": accuracy.n,
+            "Correct": accuracy.correct,
+            "No answer extracted": accuracy.failed,
+            "No reply": accuracy.missing,
         }
-        for item in results.accuracies
+        for accuracy in results.accuracies
     ]
 
 
@@ -35,29 +35,29 @@ def list_contrast_rows(results: EvaluationResults) -> list[Row]:
     """Return one row per condition that is compared with "as given"."""
     return [
         {
-            "Measure": item.name,
-            "As given": format_percent(item.as_given),
-            "Compared": f"{format_percent(item.other)} {item.condition.value}",
-            "Difference": format_points(item.difference),
-            _INTERVAL: format_interval(item.low, item.high, points=True),
-            "p": format_p(item.p),
-            "n": item.n,
+            "Measure": contrast.name,
+            "As given": format_percent(contrast.as_given),
+            "Compared": f"{format_percent(contrast.other)} {contrast.condition.value}",
+            "Difference": format_points(contrast.difference),
+            _INTERVAL: format_interval(contrast.low, contrast.high, points=True),
+            "p": format_p(contrast.p),
+            "n": contrast.n,
         }
-        for item in results.contrasts
+        for contrast in results.contrasts
     ]
 
 
 def list_consistency_rows(results: EvaluationResults) -> list[Row]:
-    """Return one row per condition whose answers are compared with those as given."""
+    """Return one row per condition whose answers are compared with those of "as given"."""
     return [
         {
-            "Compared": item.condition.value,
-            "Same answer": format_percent(item.estimate),
-            _INTERVAL: format_interval(item.low, item.high),
-            "Same": item.same,
-            "n": item.n,
+            "Compared": consistency.condition.value,
+            "Same answer": format_percent(consistency.estimate),
+            _INTERVAL: format_interval(consistency.low, consistency.high),
+            "Same": consistency.same,
+            "n": consistency.n,
         }
-        for item in results.consistencies
+        for consistency in results.consistencies
     ]
 
 
@@ -65,13 +65,13 @@ def list_position_rows(bias: PositionBias) -> list[Row]:
     """Return one row per position of the options."""
     return [
         {
-            "Position": item.letter,
-            "Answers here": format_percent(item.chosen / item.n),
-            "Keys here": format_percent(item.keys / item.n),
-            "Recall": format_percent(item.recall),
-            "n": item.n,
+            "Position": position.letter,
+            "Answers here": format_percent(position.chosen / position.n),
+            "Keys here": format_percent(position.keys / position.n),
+            "Recall": format_percent(position.recall),
+            "n": position.n,
         }
-        for item in bias.positions
+        for position in bias.positions
     ]
 
 
@@ -79,21 +79,21 @@ def list_calibration_rows(results: EvaluationResults) -> list[Row]:
     """Return one row per condition with stated probabilities: ECE, Brier score, and AUC on yes/no."""
     return [
         {
-            "Condition": item.condition.value,
-            "ECE": _format_decimal(item.calibration.ece),
-            _INTERVAL: _format_decimals(item.calibration.low, item.calibration.high),
-            "If calibrated": _format_decimal(item.calibration.expected_if_calibrated),
-            "Brier": _format_decimal(item.calibration.brier),
-            "n": item.calibration.n,
-            "AUC (yes/no)": _format_decimal(item.auc.value),
-            "AUC interval": _format_decimals(item.auc.low, item.auc.high),
-            "AUC n": item.auc.n,
+            "Condition": result.condition.value,
+            "ECE": _format_decimal(result.calibration.ece),
+            _INTERVAL: _format_decimals(result.calibration.low, result.calibration.high),
+            "If calibrated": _format_decimal(result.calibration.expected_if_calibrated),
+            "Brier": _format_decimal(result.calibration.brier),
+            "n": result.calibration.n,
+            "AUC (yes/no)": _format_decimal(result.auc.value),
+            "AUC interval": _format_decimals(result.auc.low, result.auc.high),
+            "AUC n": result.auc.n,
         }
-        for item in results.calibrations
+        for result in results.calibrations
     ]
 
 
-def list_reliability_rows(item: ConditionCalibration) -> list[Row]:
+def list_reliability_rows(result: ConditionCalibration) -> list[Row]:
     """Return one row per bin of the reliability diagram."""
     return [
         {
@@ -103,14 +103,14 @@ def list_reliability_rows(item: ConditionCalibration) -> list[Row]:
             _INTERVAL: format_interval(bin_.share.low, bin_.share.high),
             "n": bin_.share.n,
         }
-        for bin_ in item.calibration.bins
+        for bin_ in result.calibration.bins
     ]
 
 
-def describe_calibration(item: ConditionCalibration) -> list[str]:
+def describe_calibration(result: ConditionCalibration) -> list[str]:
     """Return sentences on values that are not defined or approximate, with the reasons."""
-    notes = (("calibration", item.calibration.note), ("AUC", item.auc.note))
-    return [f"{item.condition.value}, {name}: {note}." for name, note in notes if note]
+    notes = (("calibration", result.calibration.note), ("AUC", result.auc.note))
+    return [f"{result.condition.value}, {name}: {note}." for name, note in notes if note]
 
 
 def _format_decimal(value: float | None) -> str:
@@ -124,12 +124,12 @@ def _format_decimals(low: float | None, high: float | None) -> str:
 def describe_exclusions(results: EvaluationResults) -> list[str]:
     """Return a sentence per condition with questions that were not asked or are not scored."""
     sentences = []
-    for item in results.accuracies:
-        parts = [f"{count:,} not asked: {reason}" for reason, count in item.excluded.items()]
-        if item.open_questions:
-            parts.append(f"{item.open_questions:,} open, not scored here")
+    for accuracy in results.accuracies:
+        parts = [f"{count:,} not asked: {reason}" for reason, count in accuracy.excluded.items()]
+        if accuracy.open_questions:
+            parts.append(f"{accuracy.open_questions:,} open, not scored here")
         if parts:
-            sentences.append(f"{item.condition.value}: {'; '.join(parts)}.")
+            sentences.append(f"{accuracy.condition.value}: {'; '.join(parts)}.")
     return sentences
 
 
@@ -154,8 +154,8 @@ def format_results(results: EvaluationResults) -> Iterator[str]:
         ),
         ("Calibration of stated probabilities", list_calibration_rows(results)),
         *(
-            (f"Reliability, {item.condition.value}", list_reliability_rows(item))
-            for item in results.calibrations
+            (f"Reliability, {result.condition.value}", list_reliability_rows(result))
+            for result in results.calibrations
         ),
     ]
     for title, rows in sections:
@@ -166,17 +166,17 @@ def format_results(results: EvaluationResults) -> Iterator[str]:
     for bias in results.biases:
         if bias.positions:
             yield describe_bias(bias)
-    for item in results.calibrations:
-        yield from describe_calibration(item)
+    for result in results.calibrations:
+        yield from describe_calibration(result)
     if not results.calibrations:
         yield NO_PROBABILITIES
     yield from describe_exclusions(results)
-    if not any(item.condition is Condition.NO_IMAGE for item in results.accuracies):
+    if not any(accuracy.condition is Condition.NO_IMAGE for accuracy in results.accuracies):
         yield "The text-only floor is unknown, because the condition “no image” was not run."
 
 
 def describe_extraction(results: EvaluationResults) -> Iterator[str]:
-    """Yield what is known about a judge that extracted answers; nothing without one."""
+    """Yield a line on the judge that extracted answers; nothing if there was none."""
     if results.extraction:
         yield f"Answers that no rule could extract were extracted by a judge: {results.extraction}"
 

@@ -22,8 +22,8 @@ from evaluation.cases import EvaluatedQuestion
 from evaluation.requests import list_shown_options
 from release.formats.rexvqa import TASK_NAMES
 
-#: Characters of the output of a failed program that are shown.
-_SHOWN = 2000
+#: The number of characters at the end of a failed program's output that are shown.
+_SHOWN_CHARACTERS = 2000
 _POLL_SECONDS = 0.2
 _STOP_SECONDS = 10.0
 
@@ -101,27 +101,29 @@ def run_program(
         "--img_root_dir", str(images),
     ]  # fmt: skip
     with log.open("wb") as output:
-        process = _start(arguments, output)
+        process = _start_process(arguments, output)
         while True:
             try:
                 process.wait(_POLL_SECONDS)
                 break
             except subprocess.TimeoutExpired:
                 if should_stop():
-                    _end(process)
+                    _end_process(process)
                     return False
             except BaseException:
-                _end(process)
+                _end_process(process)
                 raise
     if process.returncode != 0:
-        end = log.read_text(encoding="utf-8", errors="replace")[-_SHOWN:].strip()
-        raise Refused(f"{program[0]} ended with code {process.returncode}. Its output ends with:\n{end}")
+        output_end = log.read_text(encoding="utf-8", errors="replace")[-_SHOWN_CHARACTERS:].strip()
+        raise Refused(
+            f"{program[0]} ended with code {process.returncode}. Its output ends with:\n{output_end}"
+        )
     if not answers.is_file():
         raise Refused(f"{program[0]} ended without an error, but wrote no file to --save_json_file.")
     return True
 
 
-def _start(arguments: Sequence[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start_process(arguments: Sequence[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(  # noqa: S603 - the person who calls the command chose the program
             arguments, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
@@ -130,7 +132,7 @@ def _start(arguments: Sequence[str], output: IO[bytes]) -> subprocess.Popen[byte
         raise Refused(f"{arguments[0]} cannot be started: {error.strerror or error}.") from error
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end_process(process: subprocess.Popen[bytes]) -> None:
     """End a program with all its processes."""
     os.killpg(process.pid, signal.SIGTERM)
     try:

@@ -1,4 +1,4 @@
-"""External scores: exports pairs of texts for another tool, and reads the scores that it computes.
+"""External scores: pairs of texts for another tool, and the scores that it computes.
 
 The tool is one that needs model weights, such as BERTScore, RadGraph F1, RaTEScore, GREEN or CRIMSON. A file
 of pairs has one JSON object per line with ``question_id``, ``evaluation``, ``reference`` and ``candidate``. A
@@ -30,7 +30,7 @@ class TextPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalScores:
-    """The scores of one name and evaluation; ``scores`` maps question row ids to scores."""
+    """The values of one external score for one evaluation; ``scores`` maps question row ids to values."""
 
     evaluation: str
     name: str
@@ -52,13 +52,13 @@ def read_external_scores(
     Raises:
         InvalidValue: the file or a line of it is not valid.
     """
-    values: dict[tuple[str, str], dict[int, float]] = {}
+    scores_by_column: dict[tuple[str, str], dict[int, float]] = {}
     versions: dict[str, str] = {}
     reader = csv.DictReader(lines)
     if not set(_CSV_HEADER) <= set(reader.fieldnames or ()):
         raise InvalidValue(file_name, f"must have the columns {', '.join(_CSV_HEADER)}")
-    for line, record in enumerate(reader, start=2):
-        location = f"{file_name}, line {line}"
+    for line_number, record in enumerate(reader, start=2):
+        location = f"{file_name}, line {line_number}"
         question_row_id = row_ids_by_key.get(record["question_id"])
         if question_row_id is None:
             raise InvalidValue(
@@ -81,15 +81,15 @@ def read_external_scores(
                 f"{location}: version",
                 f"{version!r} is not {versions[name]!r}; scores would not be comparable",
             )
-        column = values.setdefault((record["evaluation"], name), {})
-        if question_row_id in column:
+        column_scores = scores_by_column.setdefault((record["evaluation"], name), {})
+        if question_row_id in column_scores:
             raise InvalidValue(f"{location}: question_id", f"{record['question_id']!r} has a score already")
-        column[question_row_id] = _parse_score(record["score"] or "", location)
-    if not values:
+        column_scores[question_row_id] = _parse_score(record["score"] or "", location)
+    if not scores_by_column:
         raise InvalidValue(file_name, "has no scores")
     return [
         ExternalScores(evaluation=evaluation, name=name, version=versions[name], scores=scores)
-        for (evaluation, name), scores in values.items()
+        for (evaluation, name), scores in scores_by_column.items()
     ]
 
 

@@ -64,7 +64,7 @@ class AnswerState(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension:
-    """A property of the questions: its values in order, and the index of each question's, shape (q,)."""
+    """A property of the questions: its sorted values, and each question's index into them, shape (q,)."""
 
     values: tuple[str, ...]
     codes: NDArray[np.int16]
@@ -97,12 +97,12 @@ class ModelScores:
         correct: 1 or 0; -1 if the question was not asked or is open.
         answer: a number that is equal for equal answers to a question; -1 without an answer or if open.
         overlap: the V-score (over the larger number of boxes); NaN if the key has no box.
-        overlap_per_truth: over the key's boxes.
-        overlap_per_match: over matched pairs; NaN without one.
+        overlap_per_truth: the mean overlap per box of the key.
+        overlap_per_match: the mean overlap per matched pair; NaN without one.
         has_boxes: whether the answer has a box.
-        common: words in common with the reference (BLEU).
-        candidate: words of the model's text; -1 if not asked.
-        reference: words of the reference.
+        common: the number of words in common with the reference (BLEU).
+        candidate: the number of words of the model's text; -1 if not asked.
+        reference: the number of words of the reference.
         rouge: ROUGE-L, 0 to 1; NaN if not asked.
     """
 
@@ -121,7 +121,7 @@ class ModelScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreColumn:
-    """An external score, or that of a judge, for each question, with its name and version.
+    """An external score, or the score of a judge, for each question, with its name and version.
 
     ``values`` has shape (q,); NaN where there is none.
     """
@@ -162,7 +162,7 @@ def build_question_table(
 
 
 def group_age(age: str | None) -> str | None:
-    """Return the group of an age in years as in a file; None if it is not stated.
+    """Return the age group of an age as in a file; None if it is not stated.
 
     >>> group_age("058Y"), group_age("61"), group_age("011M"), group_age(None)
     ('40 to 59', '60 to 79', 'under 18', None)
@@ -206,9 +206,9 @@ def score_model(
         question, prediction = item.question, by_row_id.get(item.number)
         state[row] = _find_state(prediction)
         if not question.format.is_free_text:
-            given = None if prediction is None else prediction.answer
-            correct[row] = question.is_correct(given)
-            answer[row] = _encode_answer(given)
+            given_answer = None if prediction is None else prediction.answer
+            correct[row] = question.is_correct(given_answer)
+            answer[row] = _encode_answer(given_answer)
         if question.boxes:
             boxes = () if prediction is None else prediction.boxes
             has_boxes[row] = bool(boxes)
@@ -217,10 +217,10 @@ def score_model(
                 (overlap, match.score), (per_truth, match.per_truth), (per_match, match.per_match),
             ):  # fmt: skip
                 column[row] = np.nan if value is None else value
-        text, key_text = build_candidate(prediction, question), build_reference(question)
-        counts = count_bleu(text, key_text)
+        model_text, key_text = build_candidate(prediction, question), build_reference(question)
+        counts = count_bleu(model_text, key_text)
         common[row], candidate[row], reference[row] = counts.common, counts.candidate, counts.reference
-        rouge[row] = rouge_l(text, key_text)
+        rouge[row] = rouge_l(model_text, key_text)
     report(n)
     return ModelScores(
         state=state, correct=correct, answer=answer, overlap=overlap, overlap_per_truth=per_truth,
@@ -252,8 +252,8 @@ def decode_question_table(content: bytes) -> QuestionTable:
         clusters=arrays["clusters"],
         chance=arrays["chance"],
         dimensions={
-            name: Dimension(values=tuple(names), codes=arrays[f"codes {name}"])
-            for name, names in values.items()
+            name: Dimension(values=tuple(labels), codes=arrays[f"codes {name}"])
+            for name, labels in values.items()
         },
     )
 
@@ -293,10 +293,12 @@ def _decode(content: bytes) -> dict[str, Any]:
 
 
 def _build_dimension(column: Sequence[str | None]) -> Dimension:
-    named = [value or NOT_STATED for value in column]
-    values = tuple(sorted(set(named), key=lambda value: (value == NOT_STATED, value)))
-    index = {value: code for code, value in enumerate(values)}
-    return Dimension(values=values, codes=np.array([index[value] for value in named], dtype=np.int16))
+    labels = [value or NOT_STATED for value in column]
+    values = tuple(sorted(set(labels), key=lambda value: (value == NOT_STATED, value)))
+    code_by_value = {value: code for code, value in enumerate(values)}
+    return Dimension(
+        values=values, codes=np.array([code_by_value[value] for value in labels], dtype=np.int16)
+    )
 
 
 def _find_state(prediction: Prediction | None) -> AnswerState:

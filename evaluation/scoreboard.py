@@ -1,8 +1,8 @@
 """Scores of models on a split, or on a slice of it: A-score, V-score, BLEU-1, ROUGE-L and other columns.
 
 The A-score is the accuracy of GEMeX: an answer with several options has to be the exact set. Questions
-without an answer count as wrong. The V-score is the mean overlap of boxes over the larger number of boxes,
-beside the values with two other denominators. It is not defined for a model without boxes. Intervals are
+without an answer count as wrong. The V-score is the mean overlap of boxes over the larger number of boxes;
+two further values have other denominators. It is not defined for a model without boxes. Intervals are
 clustered by patient, or by exam if no patient is stated.
 
 Micro values give each question the same weight, macro values each task. GEMeX's average of AR-scores gives
@@ -40,7 +40,7 @@ from measures.text_overlap import ROUGE_SIGNATURE, BleuResult, bleu_by_group, de
 CONFIDENCE = 0.95
 #: The states of questions that were asked; the fields of :class:`AnswerCounts` have their names.
 ANSWER_STATES = tuple(state for state in AnswerState if state is not AnswerState.NOT_ASKED)
-#: The random baselines that GEMeX prints, beside the expected accuracy of guessing (%).
+#: GEMeX's published random baselines in %, shown beside the expected accuracy of guessing.
 GEMEX_RANDOM = {AnswerFormat.CLOSED: 48.80, AnswerFormat.SINGLE: 25.85, AnswerFormat.MULTIPLE: 7.50}
 
 
@@ -80,7 +80,7 @@ class AnswerCounts:
         return self.given + self.by_rule + self.by_judge
 
     def share(self, count: int) -> float | None:
-        """Return a share of the questions that were asked; None if there is none."""
+        """Return a count as a share of the questions that were asked; None if none was asked."""
         return count / self.asked if self.asked else None
 
 
@@ -95,11 +95,11 @@ class ModelSummary:
         accuracy: the A-score; not defined without a question with a fixed set of answers.
         chance: the expected accuracy of guessing the same questions.
         overlap: the V-score; not defined if no answer has a box.
-        overlap_per_truth: the same over the key's boxes.
-        overlap_per_match: the same over matched pairs.
+        overlap_per_truth: the mean overlap per box of the key.
+        overlap_per_match: the mean overlap per matched pair.
         bleu: BLEU-1.
         rouge: ROUGE-L.
-        columns: the mean of each other column, by its name.
+        columns: the mean of each further column, by its name.
     """
 
     name: str
@@ -142,7 +142,7 @@ def list_judged_by_test_model(models: Sequence[ScoredModel]) -> list[str]:
     return [
         model.name
         for model in models
-        if any(TEST_MODEL_NOTE in item for item in (model.extraction, *(c.version for c in model.columns)))
+        if any(TEST_MODEL_NOTE in text for text in (model.extraction, *(c.version for c in model.columns)))
     ]
 
 
@@ -224,9 +224,9 @@ def _summarise(
         np.where(is_asked, select(name), -1) for name in ("common", "candidate", "reference")
     )
     rouge = np.where(is_asked, select("rouge"), np.nan)
-    counts = {
-        item.name.lower(): groups.sum_by_group(groups.sum_by_part(is_asked & (state == item)))
-        for item in ANSWER_STATES
+    counts_by_state = {
+        answer_state.name.lower(): groups.sum_by_group(groups.sum_by_part(is_asked & (state == answer_state)))
+        for answer_state in ANSWER_STATES
     }
     limits = {"minimum": 0.0, "maximum": 1.0, "confidence": CONFIDENCE}
     accuracy = shares_by_group(np.where(is_asked, correct, -1), groups, confidence=CONFIDENCE)
@@ -246,8 +246,10 @@ def _summarise(
         [
             ModelSummary(
                 name=model.name,
-                questions=sum(int(by_group[g, m]) for by_group in counts.values()),
-                answers=AnswerCounts(**{name: int(by_group[g, m]) for name, by_group in counts.items()}),
+                questions=sum(int(by_group[g, m]) for by_group in counts_by_state.values()),
+                answers=AnswerCounts(
+                    **{name: int(by_group[g, m]) for name, by_group in counts_by_state.items()}
+                ),
                 accuracy=accuracy[g][m],
                 chance=chance[g][m],
                 overlap=overlap[g][m],
@@ -264,10 +266,10 @@ def _summarise(
 
 
 def _average(values: NDArray[np.float64], groups: ClusterGroups) -> list[list[float | None]]:
-    """Return the mean of each column in each group without unknown values (NaN); None if there is none."""
-    known = ~np.isnan(values)
-    n = groups.sum_by_group(groups.sum_by_part(known))
-    total = groups.sum_by_group(groups.sum_by_part(np.where(known, values, 0.0)))
+    """Return the mean of each column in each group, ignoring NaN; None if there is no value."""
+    is_known = ~np.isnan(values)
+    n = groups.sum_by_group(groups.sum_by_part(is_known))
+    total = groups.sum_by_group(groups.sum_by_part(np.where(is_known, values, 0.0)))
     return [
         [float(part / size) if size else None for part, size in zip(*row, strict=True)]
         for row in zip(total, n, strict=True)
@@ -290,7 +292,7 @@ def compute_task_accuracies(
 def compare_models(
     table: QuestionTable, models: Sequence[ScoredModel], rows: NDArray[np.bool_], *, with_model: str
 ) -> list[ModelDifference]:
-    """Compare the accuracy of each model with that of one of them, paired by question.
+    """Compare the accuracy of one model with that of each other model, paired by question.
 
     Args:
         table: the questions.
@@ -302,15 +304,15 @@ def compare_models(
         Differences with Tango's interval and the exact p value, both clustered, and p adjusted by Holm for
         all comparisons of the list.
     """
-    base = next(model.scores for model in models if model.name == with_model)
+    base_scores = next(model.scores for model in models if model.name == with_model)
     differences = []
     for model in models:
         if model.name == with_model:
             continue
-        common = rows & (model.scores.correct >= 0) & (base.correct >= 0)
+        common = rows & (model.scores.correct >= 0) & (base_scores.correct >= 0)
         result = compare_paired(
             model.scores.correct[common] == 1,
-            base.correct[common] == 1,
+            base_scores.correct[common] == 1,
             clusters=table.clusters[common],
             cluster_unit="patient",
             confidence=CONFIDENCE,
@@ -321,27 +323,28 @@ def compare_models(
                 p=result.p_exact, p_holm=None,
             )
         )  # fmt: skip
-    adjusted = adjust_p_values([item.p for item in differences])
-    return [replace(item, p_holm=p) for item, p in zip(differences, adjusted, strict=True)]
+    adjusted = adjust_p_values([difference.p for difference in differences])
+    return [replace(difference, p_holm=p) for difference, p in zip(differences, adjusted, strict=True)]
 
 
 def _build_matrix(
     table: QuestionTable, models: Sequence[ScoredModel], rows: NDArray[np.bool_]
 ) -> RatingMatrix:
-    """Build a matrix of ratings whose raters are the models; its answers are their correctness."""
+    """Build a rating matrix: the raters are the models, and their answers are yes if correct, else no."""
     q, r = int(rows.sum()), len(models)
     correct = np.array([model.scores.correct[rows] for model in models], dtype=np.int64).reshape(r, q).T
     tasks, task = _select_codes(table, "task", rows)
     categories, category = _select_codes(table, "category", rows)
-    nothing, unknown = np.broadcast_to(np.False_, (q, r)), np.broadcast_to(np.float64("nan"), (q, r))
+    all_false, all_nan = np.broadcast_to(np.False_, (q, r)), np.broadcast_to(np.float64("nan"), (q, r))
     names = tuple(model.name for model in models)
     return RatingMatrix(
         questions=tuple(map(str, table.numbers[rows])), raters=names, kinds=("model",) * r,
-        labels=("no", "yes"), answers=correct, correct=correct, not_marked=nothing, tasks=tasks, task=task,
+        labels=("no", "yes"), answers=correct, correct=correct, not_marked=all_false, tasks=tasks, task=task,
         categories=categories, category=category, cluster=table.clusters[rows], cluster_unit="patient",
         options=np.zeros(q, dtype=np.int64), has_several_selected=np.zeros(q, dtype=np.bool_), reference=None,
         set_reference=(False,) * r, persons=names, arms=("",) * r, periods=(),
-        period=np.broadcast_to(np.int64(-1), (q, r)), scores=unknown, probabilities=unknown, selected=nothing,
+        period=np.broadcast_to(np.int64(-1), (q, r)), scores=all_nan, probabilities=all_nan,
+        selected=all_false,
     )  # fmt: skip
 
 
@@ -351,7 +354,7 @@ def _select_codes(
     """Return the stated values of a dimension in the slice, and the index of each question's value."""
     dimension = table.dimensions[name]
     codes = dimension.codes[rows].astype(np.int64)
-    kept = [code for code in np.unique(codes).tolist() if dimension.values[code] != NOT_STATED]
+    kept_codes = [code for code in np.unique(codes).tolist() if dimension.values[code] != NOT_STATED]
     index = np.full(len(dimension.values), -1, dtype=np.int64)
-    index[kept] = np.arange(len(kept))
-    return tuple(dimension.values[code] for code in kept), index[codes]
+    index[kept_codes] = np.arange(len(kept_codes))
+    return tuple(dimension.values[code] for code in kept_codes), index[codes]

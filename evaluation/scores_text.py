@@ -27,7 +27,7 @@ _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
 
 def label_model(model: ScoredModel) -> str:
-    """Return the name of an evaluation with its model; of the model of the tests, with what it is worth."""
+    """Return the name of an evaluation with its model; results of the model of the tests are marked."""
     note = f", {TEST_MODEL_NOTE}" if model.is_test_model else ""
     return f"{model.name} ({model.model}{note})"
 
@@ -41,23 +41,23 @@ def list_measures(models: Sequence[ScoredModel]) -> list[str]:
 def list_score_rows(summaries: Sequence[ModelSummary], models: Sequence[ScoredModel]) -> list[Row]:
     """Return one row per model with all measures and their intervals."""
     names = {model.name: label_model(model) for model in models}
-    columns = dict.fromkeys(name for item in summaries for name in item.columns)
+    columns = dict.fromkeys(name for summary in summaries for name in summary.columns)
     return [
         {
-            "Model": names[item.name],
-            "Questions": item.questions,
-            A_SCORE: _value(item.accuracy.estimate, item.accuracy.low, item.accuracy.high),
-            "n": item.accuracy.n,
-            "Chance": format_percent(item.chance),
-            V_SCORE: _value(item.overlap.estimate, item.overlap.low, item.overlap.high),
-            "n with boxes": item.overlap.n,
-            "Mean IoU (key boxes)": format_percent(item.overlap_per_truth),
-            "Mean IoU (matched boxes)": format_percent(item.overlap_per_match),
-            BLEU: _value(item.bleu.estimate, item.bleu.low, item.bleu.high),
-            ROUGE: _value(item.rouge.estimate, item.rouge.low, item.rouge.high),
-            **{name: _plain(item.columns.get(name)) for name in columns},
+            "Model": names[summary.name],
+            "Questions": summary.questions,
+            A_SCORE: _format_share(summary.accuracy.estimate, summary.accuracy.low, summary.accuracy.high),
+            "n": summary.accuracy.n,
+            "Chance": format_percent(summary.chance),
+            V_SCORE: _format_share(summary.overlap.estimate, summary.overlap.low, summary.overlap.high),
+            "n with boxes": summary.overlap.n,
+            "Mean IoU (key boxes)": format_percent(summary.overlap_per_truth),
+            "Mean IoU (matched boxes)": format_percent(summary.overlap_per_match),
+            BLEU: _format_share(summary.bleu.estimate, summary.bleu.low, summary.bleu.high),
+            ROUGE: _format_share(summary.rouge.estimate, summary.rouge.low, summary.rouge.high),
+            **{name: _format_mean(summary.columns.get(name)) for name in columns},
         }
-        for item in summaries
+        for summary in summaries
     ]
 
 
@@ -65,15 +65,15 @@ def list_answer_rows(summaries: Sequence[ModelSummary]) -> list[Row]:
     """Return one row per model: where its answers come from, as counts and shares of the questions asked."""
     return [
         {
-            "Model": item.name,
-            "Questions": item.questions,
-            "Given in the file": _count(item, item.answers.given),
-            "Extracted by rule": _count(item, item.answers.by_rule),
-            "Extracted by judge": _count(item, item.answers.by_judge),
-            "No answer extracted": _count(item, item.answers.failed),
-            "No reply": _count(item, item.answers.missing),
+            "Model": summary.name,
+            "Questions": summary.questions,
+            "Given in the file": _format_count(summary, summary.answers.given),
+            "Extracted by rule": _format_count(summary, summary.answers.by_rule),
+            "Extracted by judge": _format_count(summary, summary.answers.by_judge),
+            "No answer extracted": _format_count(summary, summary.answers.failed),
+            "No reply": _format_count(summary, summary.answers.missing),
         }
-        for item in summaries
+        for summary in summaries
     ]
 
 
@@ -81,13 +81,13 @@ def list_overall_rows(accuracies: TaskAccuracies) -> list[Row]:
     """Return the micro and macro accuracy of each model."""
     return [
         {
-            "Model": item.rater,
-            "A-score (micro)": _value(item.micro, item.micro_low, item.micro_high),
-            "A-score (macro)": _value(item.macro, item.macro_low, item.macro_high),
-            "Tasks": item.tasks,
-            "n": item.n,
+            "Model": accuracy.rater,
+            "A-score (micro)": _format_share(accuracy.micro, accuracy.micro_low, accuracy.micro_high),
+            "A-score (macro)": _format_share(accuracy.macro, accuracy.macro_low, accuracy.macro_high),
+            "Tasks": accuracy.tasks,
+            "n": accuracy.n,
         }
-        for item in accuracies.overall
+        for accuracy in accuracies.overall
     ]
 
 
@@ -102,7 +102,7 @@ def list_group_rows(
     """Return one row per value of a dimension, with one measure of each model."""
     return [
         {"Group": value, "Questions": size}
-        | {item.name: _select_measure(item, measure) for item in summaries}
+        | {summary.name: _select_measure(summary, measure) for summary in summaries}
         for (value, summaries), size in zip(
             summarise_groups(table, models, rows, dimension).items(),
             _count_questions(table, rows, dimension),
@@ -121,34 +121,34 @@ def list_difference_rows(differences: Sequence[ModelDifference], *, with_model: 
     """Return one row per model that is compared with another."""
     return [
         {
-            "Model": item.name,
-            f"Minus {with_model}": format_points(item.difference),
-            _INTERVAL: format_interval(item.low, item.high, points=True),
-            "p": format_p(item.p),
-            "p (Holm)": format_p(item.p_holm),
-            "n": item.n,
+            "Model": difference.name,
+            f"Minus {with_model}": format_points(difference.difference),
+            _INTERVAL: format_interval(difference.low, difference.high, points=True),
+            "p": format_p(difference.p),
+            "p (Holm)": format_p(difference.p_holm),
+            "n": difference.n,
         }
-        for item in differences
+        for difference in differences
     ]
 
 
 def _select_measure(summary: ModelSummary, measure: str) -> str:
     if measure == A_SCORE:
-        return _value(summary.accuracy.estimate, summary.accuracy.low, summary.accuracy.high)
+        return _format_share(summary.accuracy.estimate, summary.accuracy.low, summary.accuracy.high)
     if measure == V_SCORE:
-        return _value(summary.overlap.estimate, summary.overlap.low, summary.overlap.high)
+        return _format_share(summary.overlap.estimate, summary.overlap.low, summary.overlap.high)
     if measure == BLEU:
-        return _value(summary.bleu.estimate, summary.bleu.low, summary.bleu.high)
+        return _format_share(summary.bleu.estimate, summary.bleu.low, summary.bleu.high)
     if measure == ROUGE:
-        return _value(summary.rouge.estimate, summary.rouge.low, summary.rouge.high)
-    return _plain(summary.columns.get(measure))
+        return _format_share(summary.rouge.estimate, summary.rouge.low, summary.rouge.high)
+    return _format_mean(summary.columns.get(measure))
 
 
-def _count(item: ModelSummary, count: int) -> str:
-    return f"{count:,} ({format_percent(item.answers.share(count))})" if item.questions else "0"
+def _format_count(summary: ModelSummary, count: int) -> str:
+    return f"{count:,} ({format_percent(summary.answers.share(count))})" if summary.questions else "0"
 
 
-def _value(estimate: float | None, low: float | None, high: float | None) -> str:
+def _format_share(estimate: float | None, low: float | None, high: float | None) -> str:
     """Format a share as percent with its interval."""
     if estimate is None:
         return "–"
@@ -156,7 +156,7 @@ def _value(estimate: float | None, low: float | None, high: float | None) -> str
     return f"{100 * estimate:.1f}{interval}"
 
 
-def _plain(mean: Mean | None) -> str:
+def _format_mean(mean: Mean | None) -> str:
     """Format the mean of a column in its own unit."""
     if mean is None or mean.estimate is None:
         return "–"
@@ -176,10 +176,11 @@ def list_judge_lines(scores: AnswerReasonScores, mean: Mean, calibration: Calibr
         f"{scores.failed:,} requests without a reply, {scores.unparseable:,} replies without two scores, "
         f"{scores.zero_references:,} with a reference score of 0"
     )
+    ar_score = _format_mean(mean)
     lines = [
-        f"AR-score: {_plain(mean)} (95 % interval clustered by patient), {scores.judged:,} judged questions",
+        f"AR-score: {ar_score} (95 % interval clustered by patient), {scores.judged:,} judged questions",
         f"left out: {left_out}",
-        f"order bias (model first minus key first): {_plain(scores.order_bias)} points",
+        f"order bias (model first minus key first): {_format_mean(scores.order_bias)} points",
     ]
     if calibration is None:
         return [*lines, "calibration: no scores of experts given"]
@@ -187,11 +188,12 @@ def list_judge_lines(scores: AnswerReasonScores, mean: Mean, calibration: Calibr
         return [*lines, f"calibration: not defined with {calibration.n:,} common questions; it needs 3"]
     low, high = calibration.low or 0.0, calibration.high or 0.0
     agreement = (
-        f"Spearman {_correlation(calibration.spearman)}, Pearson {_correlation(calibration.pearson)}, judge "
-        f"minus experts {calibration.mean_difference:+.2f} (limits of agreement {low:+.2f} to {high:+.2f})"
+        f"Spearman {_format_correlation(calibration.spearman)}, "
+        f"Pearson {_format_correlation(calibration.pearson)}, judge minus experts "
+        f"{calibration.mean_difference:+.2f} (limits of agreement {low:+.2f} to {high:+.2f})"
     )
     return [*lines, f"calibration on experts: {agreement}, n {calibration.n:,}"]
 
 
-def _correlation(value: float | None) -> str:
+def _format_correlation(value: float | None) -> str:
     return "not defined" if value is None else f"{value:.3f}"

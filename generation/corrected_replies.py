@@ -21,14 +21,18 @@ def correct_reply(reply: str, questions: Mapping[str, Question]) -> str:
     corrected: dict[str, object] = {}
     for name, entries in json.loads(reply).items():
         if isinstance(entries, dict):  # by number, with null for a question that is left out
-            corrected[name] = {number: _correct(entry, questions) for number, entry in entries.items()}
+            corrected[name] = {
+                number: _correct_if_accepted(entry, questions) for number, entry in entries.items()
+            }
         else:
-            kept = (_correct(entry, questions) for entry in entries)
-            corrected[name] = [entry for entry in kept if entry is not None]
+            corrected_entries = (_correct_if_accepted(entry, questions) for entry in entries)
+            corrected[name] = [entry for entry in corrected_entries if entry is not None]
     return json.dumps(corrected, ensure_ascii=False, indent=1)
 
 
-def _correct(entry: Mapping[str, Any] | None, questions: Mapping[str, Question]) -> dict[str, Any] | None:
+def _correct_if_accepted(
+    entry: Mapping[str, Any] | None, questions: Mapping[str, Question]
+) -> dict[str, Any] | None:
     """Return a question of a reply as corrected; None if there is none or nobody accepted it."""
     question = questions.get(" ".join(entry["question"].split())) if entry else None
     return None if entry is None or question is None else _correct_entry(entry, question)

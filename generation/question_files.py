@@ -53,40 +53,40 @@ def writing_files(path: Path, *lists: Path, keep_same: bool = False) -> Iterator
 
     Args:
         path: the new question file, in a folder that exists.
-        lists: files that follow from the same content; existing ones are replaced.
-        keep_same: whether a question file is accepted that exists with the same content, as when a stopped
-            command is repeated, or that exists and is empty.
+        lists: further files that are derived from the same content; existing ones are replaced.
+        keep_same: whether an existing question file is accepted if it has the same content, as when a stopped
+            command is repeated, or is empty.
 
     Raises:
         AlreadyThere: the question file exists, with other content if ``keep_same``.
     """
     if not keep_same:
         _refuse_existing(path)
-    parts: list[Path] = []
+    part_paths: list[Path] = []
     try:
         with ExitStack() as stack:
             files = []
-            for name in (path, *lists):
-                stack.enter_context(add_filename_to_errors(name))
-                handle, part = tempfile.mkstemp(dir=name.parent, prefix=f".{name.name}.")
-                parts.append(Path(part))
+            for target in (path, *lists):
+                stack.enter_context(add_filename_to_errors(target))
+                handle, part_name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+                part_paths.append(Path(part_name))
                 files.append(stack.enter_context(os.fdopen(handle, "wb")))
             yield tuple(files)
-        is_known = keep_same and path.exists() and filecmp.cmp(path, parts[0], shallow=False)
+        has_same_content = keep_same and path.exists() and filecmp.cmp(path, part_paths[0], shallow=False)
         is_empty = keep_same and path.exists() and not path.stat().st_size
-        if not is_known and not is_empty:
+        if not has_same_content and not is_empty:
             _refuse_existing(path)
-        for name, part_path in zip(lists, parts[1:], strict=True):
-            part_path.replace(name)
+        for target, part_path in zip(lists, part_paths[1:], strict=True):
+            part_path.replace(target)
         if is_empty:
-            parts[0].replace(path)
-        elif not is_known:
+            part_paths[0].replace(path)
+        elif not has_same_content:
             try:
-                os.link(parts[0], path)  # fails if another process wrote the file meanwhile
+                os.link(part_paths[0], path)  # fails if another process wrote the file meanwhile
             except FileExistsError:
                 _refuse_existing(path)
     finally:
-        for part_path in parts:
+        for part_path in part_paths:
             part_path.unlink(missing_ok=True)
 
 

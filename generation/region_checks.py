@@ -27,7 +27,7 @@ from measures.proportions import Proportion, wilson_by_cluster
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionTask:
-    """A check of an expert: ``done`` of ``total`` sentences are marked; ``last`` is the latest one."""
+    """A check of an expert: ``done`` of ``total`` sentences are marked, ``last`` most recently."""
 
     check_id: int
     name: str
@@ -49,7 +49,7 @@ class RegionSheet:
         boxes: the boxes of the region on the radiographs; empty if unknown.
         id: the sentence to mark.
         marks: the marks of this report so far.
-        revision: that of the latest mark of the sentence; 0 if there is none.
+        revision: the revision of the sentence's latest mark; 0 if there is none.
         previous: the sentence before it in the order; None if it is the first.
         next: the sentence after it; None if it is the last.
         next_unmarked: the next other sentence without a mark; None if there is none.
@@ -76,7 +76,7 @@ class RegionSheet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionCheckOverview:
-    """A check for the coordinator. ``done`` is by the expert's id, of ``total`` sentences each."""
+    """A check for the coordinator. By expert id, ``done`` of ``total`` sentences are marked."""
 
     check: RegionCheck
     experts: tuple[BenchExpert, ...]
@@ -86,7 +86,7 @@ class RegionCheckOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkShare:
-    """How many marked sentences are right: by one expert or all (""), of one group of sentences.
+    """The share of sentences in a group that one expert, or all experts (""), marked as right.
 
     ``wrong`` counts the other marks. ``reports`` is the number of reports behind ``right``, whose interval is
     clustered by report.
@@ -141,7 +141,7 @@ class MarkRow:
     marked_at: datetime
 
 
-#: The groups of sentences that are counted, with the test whether a sentence belongs to it.
+#: The groups of sentences that are counted, with the test whether a sentence belongs to the group.
 ALL_SENTENCES = "all sentences"
 _GROUPS: Mapping[str, Callable[[CheckedSentence], bool]] = {
     ALL_SENTENCES: lambda _: True,
@@ -155,15 +155,16 @@ def list_checked_sentences(
 ) -> tuple[CheckedSentence, ...]:
     """Return the sentences to mark: the grounded ones, then the report's sentences without a region."""
     grounded = [
-        CheckedSentence(text=item.text, sentences=item.sentences, region=item.region) for item in statements
+        CheckedSentence(text=statement.text, sentences=statement.sentences, region=statement.region)
+        for statement in statements
     ]
-    covered = {number for item in statements for number in item.sentences}
-    others = [
+    covered = {number for statement in statements for number in statement.sentences}
+    ungrounded = [
         CheckedSentence(text=text, sentences=(number,))
         for number, text in enumerate(sentences, start=1)
         if number not in covered
     ]
-    return (*grounded, *others)
+    return (*grounded, *ungrounded)
 
 
 def order_sentences(*, seed: int, person_id: int, reports: Sequence[CheckedReport]) -> list[SentenceId]:
@@ -203,20 +204,20 @@ def build_region_report(reports: Sequence[CheckedReport], marks: _Marks) -> Regi
 def _compute_share(
     expert: str, group: str, sentences: Mapping[SentenceId, CheckedSentence], marks: _Marks
 ) -> MarkShare:
-    given = [
-        (sentence, mark)
+    given_marks = [
+        (id_, mark)
         for name in ([expert] if expert else marks)
-        for sentence, mark in marks[name].items()
-        if _GROUPS[group](sentences[sentence])
+        for id_, mark in marks[name].items()
+        if _GROUPS[group](sentences[id_])
     ]
-    clusters = [sentence.report for sentence, _ in given]
+    clusters = [id_.report for id_, _ in given_marks]
     return MarkShare(
         expert=expert,
         group=group,
         reports=len(set(clusters)),
-        right=wilson_by_cluster([mark is SentenceMark.RIGHT for _, mark in given], clusters),
+        right=wilson_by_cluster([mark is SentenceMark.RIGHT for _, mark in given_marks], clusters),
         wrong={
-            kind: sum(mark is kind for _, mark in given)
+            kind: sum(mark is kind for _, mark in given_marks)
             for kind in SentenceMark
             if kind is not SentenceMark.RIGHT
         },
@@ -224,33 +225,37 @@ def _compute_share(
 
 
 def _compare_experts(pair: tuple[str, str], marks: _Marks) -> ExpertPair:
-    first, second = (marks[name] for name in pair)
-    both = sorted(first.keys() & second.keys())
-    clusters = [sentence.report for sentence in both]
+    first_marks, second_marks = (marks[name] for name in pair)
+    common_ids = sorted(first_marks.keys() & second_marks.keys())
+    clusters = [id_.report for id_ in common_ids]
     return ExpertPair(
         first=pair[0],
         second=pair[1],
         reports=len(set(clusters)),
-        same=wilson_by_cluster([first[sentence] is second[sentence] for sentence in both], clusters),
+        same=wilson_by_cluster([first_marks[id_] is second_marks[id_] for id_ in common_ids], clusters),
     )
 
 
 def _compute_regions(
     sentences: Mapping[SentenceId, CheckedSentence], marks: _Marks
 ) -> tuple[RegionShare, ...]:
-    grounded = {id_: sentence.region for id_, sentence in sentences.items() if sentence.region is not None}
-    clusters = [id_.report for id_ in grounded]
+    region_by_id = {
+        id_: sentence.region for id_, sentence in sentences.items() if sentence.region is not None
+    }
+    clusters = [id_.report for id_ in region_by_id]
     shares = [
         RegionShare(
             region=region,
-            share=wilson_by_cluster([other == region for other in grounded.values()], clusters),
+            share=wilson_by_cluster(
+                [other_region == region for other_region in region_by_id.values()], clusters
+            ),
             wrong=sum(
-                mark is SentenceMark.WRONG_REGION and grounded.get(id_) == region
-                for given in marks.values()
-                for id_, mark in given.items()
+                mark is SentenceMark.WRONG_REGION and region_by_id.get(id_) == region
+                for given_marks in marks.values()
+                for id_, mark in given_marks.items()
             ),
         )
-        for region in dict.fromkeys(grounded.values())
+        for region in dict.fromkeys(region_by_id.values())
     ]
     return tuple(sorted(shares, key=lambda share: (-share.share.count, share.region)))
 
@@ -270,17 +275,25 @@ def format_region_report_csv(report: RegionReport) -> str:
                 "right",
                 escape_formula(share.expert or "all experts"),
                 share.group,
-                *_cells(share.right, share.reports),
+                *_format_share(share.right, share.reports),
             ]
             + [share.wrong[kind] for kind in kinds]
         )
     for pair in report.pairs:
         names = f"{pair.first} and {pair.second}"
         writer.writerow(
-            ["same mark", escape_formula(names), ALL_SENTENCES, *_cells(pair.same, pair.reports), "", "", ""]
+            [
+                "same mark",
+                escape_formula(names),
+                ALL_SENTENCES,
+                *_format_share(pair.same, pair.reports),
+                "",
+                "",
+                "",
+            ]
         )
     for region in report.regions:
-        cells = _cells(region.share, "")
+        cells = _format_share(region.share, "")
         writer.writerow(
             ["region", escape_formula(region.region), "with a region", *cells, region.wrong, "", ""]
         )
@@ -300,6 +313,12 @@ def format_marks_csv(rows: Iterable[MarkRow]) -> str:
     return buffer.getvalue()
 
 
-def _cells(share: Proportion, reports: int | str) -> list[object]:
+def _format_share(share: Proportion, reports: int | str) -> list[object]:
     values = [share.estimate, share.low, share.high]
-    return [share.n, reports, share.count, *("" if v is None else round(v, 6) for v in values), share.note]
+    return [
+        share.n,
+        reports,
+        share.count,
+        *("" if value is None else round(value, 6) for value in values),
+        share.note,
+    ]

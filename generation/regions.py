@@ -26,7 +26,7 @@ class ComposedBox(StrEnum):
 
 
 class MissingPart(StrEnum):
-    """What happens to a composed region if a part has no box: it has none either, or those of the others."""
+    """The boxes of a composed region if one of its parts has no box: none, or those of the other parts."""
 
     OMIT = "omit"
     USE_REST = "use-rest"
@@ -82,18 +82,20 @@ def map_region_boxes(
         InvalidValue: a name is not one of the 29.
     """
     settings = settings or RegionSettings()
-    unknown = sorted(source_boxes.keys() - SOURCE_REGIONS)
-    if unknown:
-        raise InvalidValue("region", f"{unknown[0]!r} is not one of the 29 regions of Chest ImaGenome")
+    unknown_names = sorted(source_boxes.keys() - SOURCE_REGIONS)
+    if unknown_names:
+        raise InvalidValue("region", f"{unknown_names[0]!r} is not one of the 29 regions of Chest ImaGenome")
     boxes: dict[str, tuple[Box, ...]] = {name: (source_boxes[name],) for name in KEPT if name in source_boxes}
     for name, sources in MERGED.items():
         if name in source_boxes:  # a costophrenic angle alone is not a lower lung zone
             parts = [source_boxes[source] for source in sources if source in source_boxes]
             boxes[name] = (enclose_boxes(parts) if settings.merged_grow else source_boxes[name],)
     for name, part_names in COMPOSED.items():
-        present = [boxes[part] for part in part_names if part in boxes]
-        if not present or (settings.missing is MissingPart.OMIT and len(present) < len(part_names)):
+        part_boxes = [boxes[part] for part in part_names if part in boxes]
+        if not part_boxes or (settings.missing is MissingPart.OMIT and len(part_boxes) < len(part_names)):
             continue
-        flat = tuple(box for part in present for box in part)
-        boxes[name] = (enclose_boxes(flat),) if settings.composed is ComposedBox.ENCLOSING else flat
+        flat_boxes = tuple(box for part in part_boxes for box in part)
+        boxes[name] = (
+            (enclose_boxes(flat_boxes),) if settings.composed is ComposedBox.ENCLOSING else flat_boxes
+        )
     return boxes

@@ -80,7 +80,7 @@ class SourceExam:
     """An exam of a source.
 
     ``file`` and ``record`` name its place in the source, for messages. ``labels_searched`` are the labels for
-    which the annotators searched every image: one of them without a code is absent. ``region_boxes`` are the
+    which the annotators searched every image: such a label without a code is absent. ``region_boxes`` are the
     boxes of GEMeX's regions, by region.
 
     Raises:

@@ -92,9 +92,9 @@ class LatestVerdicts:
         rows = np.arange(len(self)) if included is None else np.flatnonzero(included)
         keys = (self.batches, self.given_at, self.people, self.questions)
         rows = rows[np.lexsort(tuple(key_column[rows] for key_column in keys))]
-        ends = np.ones(len(rows), dtype=bool)
-        ends[:-1] = np.logical_or(np.diff(self.questions[rows]) != 0, np.diff(self.people[rows]) != 0)
-        return rows[ends]
+        is_last = np.ones(len(rows), dtype=bool)
+        is_last[:-1] = np.logical_or(np.diff(self.questions[rows]) != 0, np.diff(self.people[rows]) != 0)
+        return rows[is_last]
 
 
 _COLUMNS = tuple(name for name in LatestVerdicts.__slots__ if name != "error_sets")

@@ -324,7 +324,7 @@ _EMPTY_LIST = "[]"
 _parse_format, _parse_task, _parse_difficulty = cache(AnswerFormat), cache(Task), cache(Difficulty)
 _NO_SOURCE_RECORD = SourceRecord()
 # Returns the value of an enum member. The property ``value`` takes four times as long.
-_id_of = attrgetter("_value_")
+_get_id = attrgetter("_value_")
 
 
 def records_to_table(records: Sequence[QuestionRecord]) -> dict[str, Sequence[Any]]:
@@ -341,18 +341,18 @@ def table_to_question_columns(table: Mapping[str, Sequence[Any]]) -> dict[str, S
     sources = [source or _NO_SOURCE_RECORD for source in table["source"]]
     return {
         "key": table["id"],
-        "format": list(map(_id_of, table["format"])),
+        "format": list(map(_get_id, table["format"])),
         "stem": table["stem"],
-        "options": _json_column(table["options"]),
+        "options": _to_json_column(table["options"]),
         "answer": to_json_lines(table["answer"]),
-        "also_right": _json_column(table["also_right"]),
-        "explanation": _text_column(table["explanation"], ""),
-        "boxes": _json_column(table["boxes"]),
-        "task": _id_column(table["task"]),
-        "content_type": _text_column(table["content_type"]),
-        "category": _text_column(table["category"]),
-        "subcategory": _text_column(table["subcategory"]),
-        "difficulty": _id_column(table["difficulty"]),
+        "also_right": _to_json_column(table["also_right"]),
+        "explanation": _to_text_column(table["explanation"], ""),
+        "boxes": _to_json_column(table["boxes"]),
+        "task": _to_id_column(table["task"]),
+        "content_type": _to_text_column(table["content_type"]),
+        "category": _to_text_column(table["category"]),
+        "subcategory": _to_text_column(table["subcategory"]),
+        "difficulty": _to_id_column(table["difficulty"]),
         "generator": [source.generator or None for source in sources],
         "generator_version": [source.version or None for source in sources],
         "prompt_version": [source.prompt_version or None for source in sources],
@@ -384,7 +384,7 @@ def question_from_columns(exam_id: str, values: Sequence[Any]) -> Question:
         format=_parse_format(format_),
         stem=stem,
         options=() if options == _EMPTY_LIST else tuple(from_json(options)),
-        answer=_cached_answer(answer),
+        answer=_parse_answer(answer),
         also_right=() if also_right == _EMPTY_LIST else answers_from_json(also_right),
         explanation=explanation,
         boxes=() if boxes == _EMPTY_LIST else boxes_from_json(boxes),
@@ -393,29 +393,29 @@ def question_from_columns(exam_id: str, values: Sequence[Any]) -> Question:
         category=category,
         subcategory=subcategory,
         difficulty=_parse_difficulty(difficulty) if difficulty else None,
-        source=_cached_source(generator, version, prompt_version),
+        source=_make_source(generator, version, prompt_version),
     )
 
 
 @lru_cache(maxsize=1_000)
-def _cached_source(generator: str | None, version: str | None, prompt_version: str | None) -> Source:
+def _make_source(generator: str | None, version: str | None, prompt_version: str | None) -> Source:
     return Source(generator=generator, version=version, prompt_version=prompt_version)
 
 
 @lru_cache(maxsize=1_000)
-def _cached_answer(text: str) -> Answer:
+def _parse_answer(text: str) -> Answer:
     return answer_from_json(text)
 
 
-def _json_column(column: Sequence[Any]) -> list[str]:
+def _to_json_column(column: Sequence[Any]) -> list[str]:
     return to_json_lines(column if all(column) else [value or () for value in column])
 
 
-def _text_column(column: Sequence[Any], missing: str | None = None) -> Sequence[Any]:
-    return column if all(column) else [value or missing for value in column]
+def _to_text_column(column: Sequence[Any], default: str | None = None) -> Sequence[Any]:
+    return column if all(column) else [value or default for value in column]
 
 
-def _id_column(column: Sequence[Any]) -> list[str | None]:
+def _to_id_column(column: Sequence[Any]) -> list[str | None]:
     return (
-        list(map(_id_of, column)) if all(column) else [choice.value if choice else None for choice in column]
+        list(map(_get_id, column)) if all(column) else [choice.value if choice else None for choice in column]
     )

@@ -78,7 +78,7 @@ def to_plain(value: Any) -> Any:  # noqa: ANN401  # a field of any type, and its
     if isinstance(value, str):
         return str(value)  # a choice is converted to its id
     if isinstance(value, tuple):
-        return [to_plain(item) for item in value]
+        return [to_plain(element) for element in value]
     if isinstance(value, LabelledBox):
         plain = {"radiograph": value.radiograph, "label": value.label, "box": list(value.box.as_tuple())}
         return plain if value.grid is None else {**plain, "grid": grid_to_plain(value.grid)}
@@ -98,12 +98,12 @@ def answers_from_json(text: str) -> tuple[tuple[int, ...], ...]:
 
 # --------------------------------------------------------------------------------------------------- boxes
 def grid_to_plain(grid: BoxGrid) -> dict[str, Any]:
-    """The grid as plain JSON."""
+    """Convert a grid to plain JSON."""
     return {"width": grid.width, "height": grid.height, "fit": grid.fit.value}
 
 
 def box_to_record(labelled: LabelledBox) -> BoxRecord:
-    """Convert a box to a record of a file. It has no grid, which is a field of the question there."""
+    """Convert a box to a record of a file, without its grid: in a file, this is a field of the question."""
     return BoxRecord(labelled.radiograph, labelled.label, labelled.box.as_tuple())
 
 

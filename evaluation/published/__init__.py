@@ -1,4 +1,4 @@
-"""The published numbers of GEMeX and ReXVQA, as files, for tables beside the user's models.
+"""The published results of GEMeX and ReXVQA, read from files, to be shown beside the user's models.
 
 Sources: Liu B et al., GEMeX, ICCV 2025, Tables 5 and 6, and its poster (two further models in Table 5);
 Pal A et al., ReXVQA, 2025, Tables 1, 2, 3 and 6, and Figure 2 (the accuracies that the text states; all are

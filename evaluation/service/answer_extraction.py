@@ -1,4 +1,4 @@
-"""Services for answers that no rule could extract: the run of a judge, and predictions with its readings."""
+"""Services for answers that no rule could extract: the run of a judge, and predictions with its answers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EXTRACTION_STAGE = "extract-answer"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionCounts:
-    """The replies of a condition without an answer by a rule, and how many of them a judge has read."""
+    """The number of replies in which no rule found an answer, and in how many of them a judge found one."""
 
     condition: Condition
     failed: int
@@ -59,7 +59,7 @@ def create_extraction_run(
 
     Raises:
         NotFound: there is no such evaluation or endpoint.
-        AlreadyThere: another endpoint reads the replies, or there are new ones since.
+        AlreadyThere: another endpoint reads the replies, or replies were added since the run was created.
         Refused: the dataset does not permit the endpoint, or a rule extracted every answer.
     """
     require(by, Action.RUN_MODELS)
@@ -101,7 +101,7 @@ def find_extraction_run(db: Session, *, by: Person, name: str) -> ModelRun | Non
 
 
 def count_extractions(db: Session, *, by: Person, name: str) -> list[ExtractionCounts]:
-    """Return by condition how many replies had no answer by a rule, and how many of them the judge has read.
+    """Return by condition in how many replies no rule found an answer, and in how many a judge found one.
 
     Raises:
         NotFound: there is no such evaluation.
@@ -110,19 +110,19 @@ def count_extractions(db: Session, *, by: Person, name: str) -> list[ExtractionC
     evaluation = evaluation_storage.load_evaluation(db, name=name)
     counts = []
     for run in evaluation_storage.list_runs(db, evaluation_id=evaluation.id):
-        read = [
-            item for item in iterate_read_predictions(db, evaluation, run, by=by)
-            if item.failed or item.rule == BY_JUDGE
+        unextracted = [
+            prediction for prediction in iterate_read_predictions(db, evaluation, run, by=by)
+            if prediction.failed or prediction.rule == BY_JUDGE
         ]  # fmt: skip
-        extracted = sum(not item.failed for item in read)
-        counts.append(ExtractionCounts(condition=run.condition, failed=len(read), extracted=extracted))
+        extracted = sum(not prediction.failed for prediction in unextracted)
+        counts.append(ExtractionCounts(condition=run.condition, failed=len(unextracted), extracted=extracted))
     return counts
 
 
 def describe_extraction(db: Session, evaluation: Evaluation) -> str:
-    """Return the signature of the judge whose readings count; "" if there is none or it has not finished.
+    """Return the signature of the judge whose answers count; "" if there is none or it has not finished.
 
-    Results must not change with each reply, so readings count once all replies are read.
+    Results must not change with each reply, so the judge's answers count only when all requests have ended.
     """
     run = runs.find_run(db, name=name_extraction_run(evaluation.name))
     if run is None:
@@ -145,12 +145,12 @@ def iterate_read_predictions(
     by: Person,
     question_ids: Sequence[int] | None = None,
 ) -> Iterator[Prediction]:
-    """Yield the predictions of a condition, those that failed with the answer that the judge has read.
+    """Yield the predictions of a condition; failed ones have the answer of the judge, if it found one.
 
     The stored predictions stay as they are. ``question_ids`` are those of the database; None for all.
     """
     require(by, Action.RUN_MODELS)
-    answers = _load_readings(db, by, evaluation, run)
+    answers = _load_judge_answers(db, by, evaluation, run)
     for prediction in prediction_storage.iterate_predictions(
         db, model_id=run.model_id, question_ids=question_ids
     ):
@@ -161,10 +161,10 @@ def iterate_read_predictions(
             yield prediction
 
 
-def _load_readings(
+def _load_judge_answers(
     db: Session, by: Person, evaluation: Evaluation, run: EvaluationRun
 ) -> Mapping[int, Answer]:
-    """Return the answers that the judge has read in a condition, by question; none before it has finished."""
+    """Return the answers of the judge in a condition, by question; none before it has finished."""
     if not describe_extraction(db, evaluation):
         return {}
     replies: dict[int, str] = {}
@@ -176,11 +176,11 @@ def _load_readings(
             replies[number] = reply
     numbers = sorted(replies)
     cases = evaluation_storage.load_cases(db, run_id=run.id, question_ids=numbers)
-    readings = {
+    judge_answers = {
         item.number: read_extraction(replies[item.number], item, cases[item.number])
         for item in load_evaluated_questions(db, evaluation, only=replies)
     }
-    return {number: answer for number, answer in readings.items() if answer is not None}
+    return {number: answer for number, answer in judge_answers.items() if answer is not None}
 
 
 def _build_requests(db: Session, evaluation: Evaluation, prompt: Prompt) -> Iterator[ModelRequest]:

@@ -59,12 +59,12 @@ def create_judge_run(
 ) -> ModelRun:
     """Create the run that judges the answers as given; a second call with the same answers changes nothing.
 
-    Nothing is sent yet. Two requests for each question with a reply contain the question, the report of its
-    exam, the text of the key and the text of the model.
+    Nothing is sent yet. Each question with a reply has two requests, which contain the question, the report
+    of its exam, the text of the key and the text of the model.
 
     Raises:
         NotFound: there is no such evaluation or endpoint.
-        AlreadyThere: the answers are judged by another endpoint, or there are new answers since.
+        AlreadyThere: another endpoint judges the answers, or answers were added since the run was created.
         Refused: the dataset does not permit the endpoint, there is no answer, or keys of a private split
             would leave the local network.
     """
@@ -81,7 +81,7 @@ def create_judge_run(
     if not run.predictions:
         raise Refused(f"Evaluation {name} has no answers as given yet, so there is nothing to judge.")
     questions = load_evaluated_questions(db, evaluation)
-    judged, is_new = models.create_run(
+    judge_run, is_new = models.create_run(
         db,
         by=by,
         name=name_judge_run(name),
@@ -99,10 +99,10 @@ def create_judge_run(
             by=by,
             action="plan judge of evaluation",
             subject=f"evaluation {evaluation.id}",
-            new={"endpoint": endpoint, "prompt": version.label, "requests": judged.requests},
+            new={"endpoint": endpoint, "prompt": version.label, "requests": judge_run.requests},
             now=now,
         )
-    return judged
+    return judge_run
 
 
 def find_judge_run(db: Session, *, by: Person, name: str) -> ModelRun | None:
@@ -154,7 +154,7 @@ def describe_judge(run: ModelRun) -> str:
 
 
 def check_experts(db: Session, *, by: Person, name: str, question_ids: Iterable[str]) -> None:
-    """Check that experts scored questions of an evaluation.
+    """Check that the questions scored by experts are in an evaluation.
 
     Raises:
         NotFound: there is no such evaluation.
@@ -162,15 +162,15 @@ def check_experts(db: Session, *, by: Person, name: str, question_ids: Iterable[
     """
     require(by, Action.RUN_MODELS)
     evaluation = evaluation_storage.load_evaluation(db, name=name)
-    _check_known(
+    _check_question_ids(
         question_ids,
         load_release_questions(db, release_id=evaluation.release_id, split=evaluation.split),
     )
 
 
-def _check_known(question_ids: Iterable[str], known: Container[str]) -> None:
+def _check_question_ids(question_ids: Iterable[str], evaluated_ids: Container[str]) -> None:
     for question_id in question_ids:
-        if question_id not in known:
+        if question_id not in evaluated_ids:
             raise InvalidValue("question_id", f"{question_id!r} is not a question of the evaluation")
 
 
@@ -180,9 +180,9 @@ def calibrate_on_experts(judged: JudgedEvaluation, experts: Mapping[str, float])
     Raises:
         InvalidValue: a question is not in the evaluation.
     """
-    numbers = {item.question.id: item.number for item in judged.questions}
-    _check_known(experts, numbers)
-    by_row_id = {numbers[question_id]: score for question_id, score in experts.items()}
+    row_ids_by_key = {item.question.id: item.number for item in judged.questions}
+    _check_question_ids(experts, row_ids_by_key)
+    by_row_id = {row_ids_by_key[question_id]: score for question_id, score in experts.items()}
     return calibrate_judge(judged.scores.values, by_row_id)
 
 

@@ -51,7 +51,7 @@ def store_replies(
 ) -> StoredAnswers:
     """Extract the answers from the replies of an endpoint so far, and store those that are new.
 
-    A request without a usable reply has no answer; it is stored when the request is called again.
+    A request without a usable reply has no answer; one can be stored after the request was repeated.
 
     Raises:
         NotFound: there is no such evaluation or condition.
@@ -64,15 +64,15 @@ def store_replies(
             f"The answers of {name} come from a {evaluation.answered_by.value}, not from an endpoint."
         )
     evaluation_storage.lock_run(db, run_id=run.id)
-    known = prediction_storage.load_predicted_questions(db, model_id=run.model_id)
-    if len(known) == run.cases:
+    answered_ids = prediction_storage.load_predicted_questions(db, model_id=run.model_id)
+    if len(answered_ids) == run.cases:
         return StoredAnswers(added=0, failed=0)
     records = (
         _reply_to_record(line, int(custom_id), reply)
         for line, (custom_id, reply, _) in enumerate(
             models.iterate_reply_texts(db, by=by, name=run.model_run), start=1
         )
-        if reply is not None and int(custom_id) not in known
+        if reply is not None and int(custom_id) not in answered_ids
     )
     by_row_id = {str(item.number): item for item in load_question_formats(db, evaluation).values()}
     return _store(
@@ -99,7 +99,8 @@ def store_records(
         by: the acting person.
         name: the evaluation.
         condition: the condition.
-        records: the answers, which refer to the options in the order shown, and what could not be read.
+        records: the answers, which refer to the options in the order shown, and refusals of unreadable
+            records.
         source: where they are from, for the audit trail.
         now: the current time.
         file: the name of the file in refusals; "" for ``source``.
@@ -139,7 +140,7 @@ def import_answers(
     file_name: str = "",
     now: datetime,
 ) -> StoredAnswers:
-    """Store the answers of a file; it is complete or has no effect.
+    """Store all answers of a file, or none if one is refused.
 
     Args:
         db: a session that can write.
@@ -159,13 +160,13 @@ def import_answers(
     with path.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     with (
-        closing(read_predictions_in_process(path, model=None, file=file)) as reading,
+        closing(read_predictions_in_process(path, model=None, file=file)) as records,
         ThreadPoolExecutor(1) as pool,
     ):
-        # The process starts with the first record, and parses while this thread loads the questions.
-        first = pool.submit(next, reading, None)
+        # The process starts with this request and parses while this thread loads the questions.
+        first_read = pool.submit(next, records, None)
         outcome = store_records(
-            db, by=by, name=name, condition=condition, records=_iterate_items(first, reading),
+            db, by=by, name=name, condition=condition, records=_iterate_records(first_read, records),
             source=f"{file} {digest}", now=now, file=file,
         )  # fmt: skip
     if outcome.added or outcome.refused:
@@ -174,14 +175,14 @@ def import_answers(
     return StoredAnswers(added=0, failed=0, refusals=(refusal,), refused=1)
 
 
-def _iterate_items(
-    first: Future[_Read | None], reading: Iterable[_Read]
+def _iterate_records(
+    first_read: Future[_Read | None], records: Iterable[_Read]
 ) -> Iterator[PredictionRecord | Refusal]:
     """Yield the first record, as soon as it is read, and the others."""
-    read = first.result()
+    read = first_read.result()
     if read is not None:
         yield read[0]
-    yield from (item for item, _ in reading)
+    yield from (record for record, _ in records)
 
 
 def load_condition(db: Session, *, name: str, condition: Condition) -> tuple[Evaluation, EvaluationRun]:
@@ -240,27 +241,27 @@ def _store(
 ) -> StoredAnswers:
     """Store predictions. ``questions`` are the questions by the id that the records use."""
     cases = evaluation_storage.load_cases(db, run_id=run.id)
-    known = prediction_storage.load_predicted_questions(db, model_id=run.model_id)
+    answered_ids = prediction_storage.load_predicted_questions(db, model_id=run.model_id)
     refusals = Refusals(file=file or source)
     predictions = []
-    for item in records:
-        if isinstance(item, Refusal):
-            refusals.add(item.record, item.field, item.reason)
+    for entry in records:
+        if isinstance(entry, Refusal):
+            refusals.add(entry.record, entry.field, entry.reason)
             continue
-        question = questions.get(item.question_id)
+        question = questions.get(entry.question_id)
         case = None if question is None else cases.get(question.number)
         try:
             if question is None or case is None:
                 raise InvalidValue(
                     "question_id",
-                    f"{item.question_id!r} is not a question of {evaluation.name} in the condition "
+                    f"{entry.question_id!r} is not a question of {evaluation.name} in the condition "
                     f"“{run.condition.value}”",
                 )
-            if question.number in known:
-                raise InvalidValue("question_id", f"{item.question_id!r} has an answer already")
-            predictions.append(build_prediction(item, question, case, model_id=run.model_id))
+            if question.number in answered_ids:
+                raise InvalidValue("question_id", f"{entry.question_id!r} has an answer already")
+            predictions.append(build_prediction(entry, question, case, model_id=run.model_id))
         except InvalidValue as error:
-            refusals.add(str(item.line), error.field, error.reason)
+            refusals.add(str(entry.line), error.field, error.reason)
     if refusals.count:
         return StoredAnswers(added=0, failed=0, refusals=refusals.sorted_by_line, refused=refusals.count)
     failed = sum(prediction.failed for prediction in predictions)

@@ -1,4 +1,4 @@
-"""Runs an evaluation with a program of ReXrank's contract, in parts that are stored one by one."""
+"""Runs an evaluation with a program that follows ReXrank's contract, in parts that are stored one by one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run_command_evaluation(
     should_stop: Callable[[], bool] = lambda: False,
     engine: Engine | None = None,
 ) -> EvaluationProgress:
-    """Let a program answer the questions without an answer, in parts, and return the progress.
+    """Let a program answer the unanswered questions, in parts, and return the progress.
 
     The answers of a part are stored when the program has ended. After a kill the same call continues with the
     parts that are not stored.
@@ -53,8 +53,8 @@ def run_command_evaluation(
         part: the number of questions for each call of the program, at least 1.
         clock: returns the current time.
         report: called with the number of stored answers.
-        should_stop: whether to stop; the part under way is not stored.
-        engine: the database; None for that of the environment.
+        should_stop: whether to stop; the current part is then not stored.
+        engine: the database; None for the one that the environment names.
 
     Raises:
         NotFound: there is no such evaluation.
@@ -75,18 +75,18 @@ def run_command_evaluation(
     workspace = current_workspace()
     folder = workspace.cache / "evaluations" / str(evaluation.id)
     folder.mkdir(parents=True, exist_ok=True)
-    answered = sum(run.predictions for run in runs)
+    answered_count = sum(run.predictions for run in runs)
     with GuardedDecoder(workers=1) as decoder:
         for run in runs:
             with read_only_session(engine) as db:
                 cases = evaluation_storage.load_cases(db, run_id=run.id)
                 answered_ids = prediction_storage.load_predicted_questions(db, model_id=run.model_id)
-            open_cases = [case for number, case in cases.items() if number not in answered_ids]
-            for start in range(0, len(open_cases), part):
+            unanswered_cases = [case for number, case in cases.items() if number not in answered_ids]
+            for start in range(0, len(unanswered_cases), part):
                 if should_stop():
                     break
                 records = _answer_part(
-                    open_cases[start : start + part],
+                    unanswered_cases[start : start + part],
                     evaluation=evaluation,
                     run=run,
                     questions=questions,
@@ -105,8 +105,8 @@ def run_command_evaluation(
                     )  # fmt: skip
                     if outcome.refusals:
                         raise Refused(_describe_refusal(outcome.refusals[0]))
-                answered += outcome.added
-                report(answered)
+                answered_count += outcome.added
+                report(answered_count)
     with read_only_session(engine) as db:
         progress = load_progress(db, by=by, name=name, now=clock())
     if progress.is_finished:
@@ -137,10 +137,10 @@ def _answer_part(
             radiograph.sha256 for radiograph in (exam.radiographs if exam else ()) if radiograph.sha256
         }
     for sha256 in sorted(image_hashes):
-        _render(sha256, folder, evaluation.image_size, workspace=workspace, decoder=decoder)
+        _render_image(sha256, folder, evaluation.image_size, workspace=workspace, decoder=decoder)
     # The program of a killed command may still run and write its file, so each call has its own folder.
-    with tempfile.TemporaryDirectory(dir=folder, prefix="call-", ignore_cleanup_errors=True) as call:
-        source, target = Path(call) / "questions.json", Path(call) / "answers.json"
+    with tempfile.TemporaryDirectory(dir=folder, prefix="call-", ignore_cleanup_errors=True) as call_folder:
+        source, target = Path(call_folder) / "questions.json", Path(call_folder) / "answers.json"
         source.write_bytes(msgspec.json.format(msgspec.json.encode(records), indent=1))
         if not run_program(program, questions=source, answers=target, images=folder, should_stop=should_stop):
             return None
@@ -154,7 +154,7 @@ def _answer_part(
     return answers
 
 
-def _render(
+def _render_image(
     sha256: str, folder: Path, size: ImageSize, *, workspace: Workspace, decoder: GuardedDecoder
 ) -> None:
     target = folder / name_image(sha256, size)

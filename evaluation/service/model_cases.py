@@ -34,7 +34,7 @@ class CaseAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCase:
-    """A question with its key, its exam, and the answers of all models of the set."""
+    """A question with its key, its exam, and the answers of all models of the split."""
 
     evaluated_split: EvaluatedSplit
     item: EvaluatedQuestion
@@ -80,10 +80,12 @@ def open_case(
     item = questions[0]
     answers = []
     for member in evaluated_split.evaluations:
-        number = [question_row_id]
-        predictions = iterate_read_predictions(db, member.evaluation, member.run, by=by, question_ids=number)
+        question_ids = [question_row_id]
+        predictions = iterate_read_predictions(
+            db, member.evaluation, member.run, by=by, question_ids=question_ids
+        )
         prediction = next(iter(predictions), None)
-        was_asked = bool(evaluation_storage.load_cases(db, run_id=member.run.id, question_ids=number))
+        was_asked = bool(evaluation_storage.load_cases(db, run_id=member.run.id, question_ids=question_ids))
         is_scored = was_asked and not item.question.format.is_free_text
         answers.append(
             CaseAnswer(

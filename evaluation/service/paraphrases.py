@@ -37,7 +37,7 @@ def find_paraphrase_run(db: Session, *, by: Person, name: str) -> ModelRun | Non
 
 
 def add_paraphrased_condition(db: Session, *, by: Person, name: str, now: datetime) -> EvaluationRun:
-    """Test the paraphrases, and create the run of those that keep the meaning; a second call changes nothing.
+    """Test the paraphrases, and create the run of those that keep the meaning. A second call changes nothing.
 
     The run goes to the endpoint of the condition "as given", with its prompt and limits.
 

@@ -41,7 +41,7 @@ from storage.release.releases import ReleaseRecord
 
 #: The purpose of the calls; part of the key of each call in the ledger.
 STAGE = "evaluation"
-#: Longest name, so that the names of its runs have at most 100 characters.
+#: The maximum length of a name, so that the names of its runs have at most 100 characters.
 MAX_NAME_LENGTH = 80
 #: Names of columns in tables that also have a column per evaluation.
 RESERVED_NAMES = frozenset({"Category", "Group", "Questions"})
@@ -116,14 +116,16 @@ def plan_with_endpoint(
         InvalidValue: the prompt, the release or the budget is not valid.
     """
     require(by, Action.RUN_MODELS)
-    is_paraphrased = Condition.PARAPHRASED in settings.conditions
-    if is_paraphrased and (not paraphrases_by or Condition.AS_GIVEN not in settings.conditions):
+    has_paraphrases = Condition.PARAPHRASED in settings.conditions
+    if has_paraphrases and (not paraphrases_by or Condition.AS_GIVEN not in settings.conditions):
         raise InvalidValue(
             "conditions",
             "“paraphrased” needs an endpoint that writes the paraphrases, and the condition “as given”",
         )
     loaded_endpoint = models.load_endpoint(db, by=by, name=endpoint)
-    if not loaded_endpoint.accepts_images and any(item.shows_images for item in settings.conditions):
+    if not loaded_endpoint.accepts_images and any(
+        condition.shows_images for condition in settings.conditions
+    ):
         raise Refused(
             f"Endpoint {endpoint} does not accept images. Choose only the condition "
             f"“{Condition.NO_IMAGE.value}”, "
@@ -132,14 +134,16 @@ def plan_with_endpoint(
     version = (
         models.load_prompt(db, by=by, label=prompt) if prompt else _save_default_prompt(db, by=by, now=now)
     )
-    parsed = parse_prompt(version.content)
-    check_prompt(parsed)
+    parsed_prompt = parse_prompt(version.content)
+    check_prompt(parsed_prompt)
     model = loaded_endpoint.model_name
-    existing = _find_same(db, settings, answered_by=AnsweredBy.ENDPOINT, model=model, prompt=version.label)
+    existing = _find_same_plan(
+        db, settings, answered_by=AnsweredBy.ENDPOINT, model=model, prompt=version.label
+    )
     if existing is not None:
         return existing
     release, questions = _load_split(db, settings)
-    chosen = _choose_all(db, settings, questions)
+    cases_by_condition = _choose_all(db, settings, questions)
     evaluation_id = _add_evaluation(
         db,
         by=by,
@@ -151,7 +155,7 @@ def plan_with_endpoint(
         prompt_id=version.id,
         now=now,
     )
-    for condition, cases in chosen.items():
+    for condition, cases in cases_by_condition.items():
         run, _ = models.create_run(
             db,
             by=by,
@@ -160,14 +164,14 @@ def plan_with_endpoint(
             endpoint=loaded_endpoint,
             dataset=settings.dataset,
             requests=build_requests(
-                questions, cases, condition=condition, prompt=parsed, size=settings.image_size
+                questions, cases, condition=condition, prompt=parsed_prompt, size=settings.image_size
             ),
             prompt=version,
             budget=budget,
             now=now,
         )
         add_run(db, settings, evaluation_id, condition, cases, by=by, model_run_id=run.id, now=now)
-    if is_paraphrased and paraphrases_by:
+    if has_paraphrases and paraphrases_by:
         _create_paraphrase_run(
             db, by=by, settings=settings, endpoint=paraphrases_by, questions=questions, budget=budget, now=now
         )
@@ -203,11 +207,11 @@ def plan_without_endpoint(
     model = model.strip()
     if not model or len(model) > 200:
         raise InvalidValue("model", "must have 1 to 200 characters")
-    existing = _find_same(db, settings, answered_by=answered_by, model=model, prompt=None)
+    existing = _find_same_plan(db, settings, answered_by=answered_by, model=model, prompt=None)
     if existing is not None:
         return existing
     release, questions = _load_split(db, settings)
-    chosen = _choose_all(db, settings, questions)
+    cases_by_condition = _choose_all(db, settings, questions)
     evaluation_id = _add_evaluation(
         db,
         by=by,
@@ -219,7 +223,7 @@ def plan_without_endpoint(
         prompt_id=None,
         now=now,
     )
-    for condition, cases in chosen.items():
+    for condition, cases in cases_by_condition.items():
         add_run(db, settings, evaluation_id, condition, cases, by=by, model_run_id=None, now=now)
     return evaluation_storage.load_evaluation(db, name=settings.name)
 
@@ -261,9 +265,9 @@ def load_evaluated_questions(
 
 
 def load_question_formats(db: Session, evaluation: Evaluation) -> dict[str, QuestionFormat]:
-    """Return what is needed to read answers, by the id in the file. Callers check permissions.
+    """Return the format and options of each question, by its id in the file. Callers check permissions.
 
-    This takes a fifth of the time of :func:`load_evaluated_questions`.
+    They are needed to read answers. This takes a fifth of the time of :func:`load_evaluated_questions`.
 
     Raises:
         NotFound: the folder of the release is missing.
@@ -321,7 +325,7 @@ def _save_default_prompt(db: Session, *, by: Person, now: datetime) -> models.Pr
     return models.save_prompt(db, by=by, content=content, note="Comes with the software.", now=now)[0]
 
 
-def _find_same(
+def _find_same_plan(
     db: Session, settings: PlanSettings, *, answered_by: AnsweredBy, model: str, prompt: str | None
 ) -> Evaluation | None:
     """Return the evaluation of that name if it has the same choices; None if the name is free.
@@ -346,11 +350,13 @@ def _find_same(
             f"There is already an evaluation {settings.name!r} with other choices. Choose another name."
         )
     dataset_id = load_dataset(db, name=settings.dataset).id
-    known = {known_model.name for known_model in prediction_storage.list_models(db, dataset_id=dataset_id)}
+    model_names = {
+        stored_model.name for stored_model in prediction_storage.list_models(db, dataset_id=dataset_id)
+    }
     for condition in settings.conditions:
         for is_test in (False, True):
             name = name_prediction_set(settings.name, condition, is_test=is_test)
-            if name in known:
+            if name in model_names:
                 raise AlreadyThere(
                     f"There is already a model {name!r} with predictions. Choose another name."
                 )
@@ -385,10 +391,14 @@ def load_split_questions(
     row_ids_by_key = exam_storage.load_release_questions(db, release_id=release.id, split=split.value)
     if only is not None:
         row_ids_by_key = {key: row_ids for key, row_ids in row_ids_by_key.items() if row_ids[0] in only}
-    keyed = load_keys(release.folder, split=split)
-    exams = exam_storage.load_evaluated_exams(db, numbers={exam for _, exam in row_ids_by_key.values()})
+    keyed_questions = load_keys(release.folder, split=split)
+    exams = exam_storage.load_evaluated_exams(
+        db, numbers={exam_row_id for _, exam_row_id in row_ids_by_key.values()}
+    )
     return [
-        EvaluatedQuestion(number=question_row_id, question=keyed[key].question, exam=exams[exam_row_id])
+        EvaluatedQuestion(
+            number=question_row_id, question=keyed_questions[key].question, exam=exams[exam_row_id]
+        )
         for key, (question_row_id, exam_row_id) in row_ids_by_key.items()
     ]
 
@@ -410,19 +420,19 @@ def _check_manifest(release: ReleaseRecord) -> None:
 def _choose_all(
     db: Session, settings: PlanSettings, questions: Sequence[EvaluatedQuestion]
 ) -> dict[Condition, ConditionCases]:
-    removed = load_removed_images(db)
-    chosen: dict[Condition, ConditionCases] = {
-        condition: choose_cases(questions, condition, seed=settings.seed, removed_images=removed)
+    removed_images = load_removed_images(db)
+    cases_by_condition: dict[Condition, ConditionCases] = {
+        condition: choose_cases(questions, condition, seed=settings.seed, removed_images=removed_images)
         for condition in Condition
         if condition in settings.conditions and condition is not Condition.PARAPHRASED
     }
-    for condition, cases in chosen.items():
+    for condition, cases in cases_by_condition.items():
         if not cases.cases:
             reasons = ", ".join(
                 f"{count_text(count, 'question')}: {reason}" for reason, count in cases.excluded.items()
             )
             raise Refused(f"No question can be asked in the condition “{condition.value}”: {reasons}.")
-    return chosen
+    return cases_by_condition
 
 
 def build_requests(

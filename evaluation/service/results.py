@@ -31,7 +31,7 @@ class EvaluationAnswers:
 
     ``extraction`` describes the judge that extracted answers, with model, prompt and date; "" without one.
 
-    Scores and tables build on it. On a private split it must not leave the server.
+    Scores and tables are computed from this object. On a private split, it must not leave the server.
     """
 
     evaluation: Evaluation
@@ -45,15 +45,15 @@ def open_results(
 ) -> tuple[Evaluation, EvaluationResults]:
     """Compute the results of an evaluation, and record that the person saw them if the split is private.
 
-    If ``release`` is another release, questions are left out that are missing from its split or have another
-    stem or other options there.
+    With another ``release``, the results leave out questions that its split lacks or has with another stem or
+    other options.
 
     Args:
         db: a session; one that can write if the split is private.
         by: the acting person.
         name: the evaluation.
-        release: the release of the dataset whose keys count, such as a corrected one; None for that of the
-            evaluation.
+        release: the release of the dataset whose keys count, such as a corrected one; None for the release
+            of the evaluation.
         now: the current time.
 
     Raises:
@@ -74,12 +74,12 @@ def _replace_questions_from_release(
 ) -> EvaluationAnswers:
     """Replace the questions by those of another release, and drop the answers to questions that it lacks."""
     evaluation = answers.evaluation
-    before = {item.number: item.question for item in answers.questions}
+    old_questions = {item.number: item.question for item in answers.questions}
     other_release = releases.load_release_by_name(db, dataset=evaluation.dataset, name=release)
     questions = tuple(
         item
-        for item in load_split_questions(db, other_release, Split(evaluation.split), only=before)
-        if has_same_text(item.question, before[item.number])
+        for item in load_split_questions(db, other_release, Split(evaluation.split), only=old_questions)
+        if has_same_text(item.question, old_questions[item.number])
     )
     if not questions:
         raise Refused(

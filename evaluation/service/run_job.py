@@ -25,14 +25,14 @@ from storage.unit_of_work import read_only_session, unit_of_work
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionProgress:
-    """A condition with its run of requests; None if the answers come from a command or a file."""
+    """A condition; ``requests`` is None without a run of requests, as for a command or a file."""
 
     run: EvaluationRun
     requests: RunProgress | None
 
     @property
     def cost_nanos(self) -> int:
-        """Nano-dollars so far."""
+        """The cost so far in nano-dollars."""
         return self.requests.run.cost_nanos if self.requests else 0
 
 
@@ -51,7 +51,7 @@ class EvaluationProgress:
     @property
     def cases(self) -> int:
         """The number of questions to be answered, over all conditions."""
-        return sum(item.run.cases for item in self.conditions)
+        return sum(condition.run.cases for condition in self.conditions)
 
     @property
     def requests(self) -> int:
@@ -62,35 +62,36 @@ class EvaluationProgress:
     def needs_paraphrases(self) -> bool:
         """Whether the condition "paraphrased" is planned and its cases are not known yet."""
         return self.paraphrases is not None and all(
-            item.run.condition is not Condition.PARAPHRASED for item in self.conditions
+            condition.run.condition is not Condition.PARAPHRASED for condition in self.conditions
         )
 
     @property
     def answers(self) -> int:
         """The number of stored answers."""
-        return sum(item.run.predictions for item in self.conditions)
+        return sum(condition.run.predictions for condition in self.conditions)
 
     @property
     def ended(self) -> int:
         """The number of requests that are done or failed, or of stored answers without an endpoint."""
         paraphrases = self.paraphrases.ended if self.paraphrases else 0
         return paraphrases + sum(
-            item.requests.ended if item.requests else item.run.predictions for item in self.conditions
+            condition.requests.ended if condition.requests else condition.run.predictions
+            for condition in self.conditions
         )
 
     @property
     def is_finished(self) -> bool:
         """Whether nothing is left to be asked or stored."""
         return not self.needs_paraphrases and all(
-            item.run.is_finished if item.requests is None else item.requests.is_finished
-            for item in self.conditions
+            condition.run.is_finished if condition.requests is None else condition.requests.is_finished
+            for condition in self.conditions
         )
 
     @property
     def cost_nanos(self) -> int:
-        """Nano-dollars so far."""
+        """The cost so far in nano-dollars."""
         paraphrases = self.paraphrases.run.cost_nanos if self.paraphrases else 0
-        return paraphrases + sum(item.cost_nanos for item in self.conditions)
+        return paraphrases + sum(condition.cost_nanos for condition in self.conditions)
 
 
 def load_progress(db: Session, *, by: Person, name: str, now: datetime) -> EvaluationProgress:
@@ -154,7 +155,7 @@ def pause_evaluation(db: Session, *, by: Person, name: str, now: datetime) -> No
 
 def list_request_runs(progress: EvaluationProgress) -> list[RunProgress]:
     """Return the runs of requests in the order in which they are worked on: paraphrases first."""
-    runs = [progress.paraphrases, *(item.requests for item in progress.conditions)]
+    runs = [progress.paraphrases, *(condition.requests for condition in progress.conditions)]
     return [run for run in runs if run is not None]
 
 
@@ -170,7 +171,7 @@ def work_on_evaluation(
 ) -> EvaluationProgress:
     """Make the calls of all conditions, store the answers, and return the progress.
 
-    It stops at the first condition that is paused. Replies of that condition are stored as answers too.
+    Work stops at the first paused condition. The replies of that condition are stored as answers, too.
 
     Args:
         by: the acting person.
@@ -179,7 +180,7 @@ def work_on_evaluation(
         clock: returns the current time.
         report: called often with the number of requests that have ended, over all conditions.
         should_stop: whether to stop.
-        engine: the database; None for that of the environment.
+        engine: the database; None for the one that the environment names.
 
     Raises:
         NotFound: there is no such evaluation.
@@ -189,7 +190,7 @@ def work_on_evaluation(
         progress = load_progress(db, by=by, name=name, now=clock())
     _require_endpoint(progress.evaluation)
 
-    def ask(requests: RunProgress, ended_before: int) -> RunProgress:
+    def work_on_requests(requests: RunProgress, ended_before: int) -> RunProgress:
         return models.work_on_run(
             by=by,
             name=requests.run.name,
@@ -201,24 +202,26 @@ def work_on_evaluation(
         )
 
     if progress.paraphrases and progress.needs_paraphrases:
-        written = ask(progress.paraphrases, progress.ended)
-        if written.is_finished:
+        paraphrases = work_on_requests(progress.paraphrases, progress.ended)
+        if paraphrases.is_finished:
             with unit_of_work(engine) as db:
                 add_paraphrased_condition(db, by=by, name=name, now=clock())
         with read_only_session(engine) as db:
             progress = load_progress(db, by=by, name=name, now=clock())
-        if not written.is_finished:
+        if not paraphrases.is_finished:
             return progress
     ended = progress.ended
-    for item in progress.conditions:
+    for condition_progress in progress.conditions:
         if should_stop():
             break
-        if item.requests is None:  # no paraphrase was accepted
+        if condition_progress.requests is None:  # no paraphrase was accepted
             continue
-        before = item.requests.ended
-        result = ask(item.requests, ended)
-        ended += result.ended - before
-        _store(by=by, name=name, condition=item.run.condition, now=clock(), engine=engine)
+        ended_before = condition_progress.requests.ended
+        result = work_on_requests(condition_progress.requests, ended)
+        ended += result.ended - ended_before
+        _store_replies(
+            by=by, name=name, condition=condition_progress.run.condition, now=clock(), engine=engine
+        )
         if not result.is_finished:
             break
     with read_only_session(engine) as db:
@@ -239,7 +242,9 @@ def describe_progress(progress: EvaluationProgress) -> str:
     return " ".join([text, *reasons])
 
 
-def _store(*, by: Person, name: str, condition: Condition, now: datetime, engine: Engine | None) -> None:
+def _store_replies(
+    *, by: Person, name: str, condition: Condition, now: datetime, engine: Engine | None
+) -> None:
     with unit_of_work(engine) as db:
         outcome = store_replies(db, by=by, name=name, condition=condition, now=now)
         if outcome.refusals:  # a reply is free text, for which extraction never refuses

@@ -1,6 +1,6 @@
 """Services for the scores of all models on one split of a release. They are computed once and kept as files.
 
-On a private split, pages record the first opening of a session in the audit trail.
+On a private split, pages record in the audit trail when a session first opens it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class ColumnFile:
 class EvaluationScores:
     """An evaluation with its run in the condition "as given". ``digest`` names the file of its scores.
 
-    ``extraction`` is the signature of the judge that extracted answers; "" without one that has finished.
+    ``extraction`` is the signature of the judge that extracted answers; "" if no judge has finished.
     ``columns`` are the external scores and, once a judge has finished, the AR-score.
     """
 
@@ -119,11 +119,11 @@ class EvaluatedSplit:
     @property
     def waiting(self) -> list[EvaluationScores]:
         """The evaluations whose scores are not computed yet."""
-        return [item for item in self.evaluations if not item.is_complete]
+        return [scores for scores in self.evaluations if not scores.is_complete]
 
     @property
     def is_private(self) -> bool:
-        """Whether openings are recorded, and single questions are not exported."""
+        """Whether the split is private: openings are recorded, and single questions are not exported."""
         return self.split == Split.PRIVATE
 
 
@@ -174,7 +174,11 @@ def open_scores(db: Session, *, by: Person, release_id: int, split: str, now: da
             by=by,
             action="open results of private split",
             subject=f"release {release_id}",
-            new={"evaluations": [item.evaluation.name for item in evaluated_split.evaluations]},
+            new={
+                "evaluations": [
+                    evaluation_scores.evaluation.name for evaluation_scores in evaluated_split.evaluations
+                ]
+            },
             now=now,
         )
     return load_split_scores(by=by, evaluated_split=evaluated_split)
@@ -200,7 +204,11 @@ def load_split_scores(*, by: Person, evaluated_split: EvaluatedSplit) -> SplitSc
     """
     require(by, Action.RUN_MODELS)
     workspace = current_workspace()
-    computed = [item for item in evaluated_split.evaluations if item.is_computed]
+    computed = [
+        evaluation_scores
+        for evaluation_scores in evaluated_split.evaluations
+        if evaluation_scores.is_computed
+    ]
     if not computed or not score_files.has_scores(workspace, digest=evaluated_split.digest):
         raise NotFound("The scores are not computed yet. Compute them on the page Model scores.")
     return SplitScores(
@@ -208,16 +216,18 @@ def load_split_scores(*, by: Person, evaluated_split: EvaluatedSplit) -> SplitSc
         questions=_load_questions(workspace, evaluated_split.digest),
         models=tuple(
             ScoredModel(
-                name=item.evaluation.name,
-                model=item.evaluation.model,
-                is_test_model=item.evaluation.is_test_model,
-                scores=_load_model(workspace, item.digest),
+                name=evaluation_scores.evaluation.name,
+                model=evaluation_scores.evaluation.model,
+                is_test_model=evaluation_scores.evaluation.is_test_model,
+                scores=_load_model_scores(workspace, evaluation_scores.digest),
                 columns=tuple(
-                    _load_column(workspace, column.digest) for column in item.columns if column.is_computed
+                    _load_column(workspace, column.digest)
+                    for column in evaluation_scores.columns
+                    if column.is_computed
                 ),
-                extraction=item.extraction,
+                extraction=evaluation_scores.extraction,
             )
-            for item in computed
+            for evaluation_scores in computed
         ),
     )
 
@@ -254,19 +264,22 @@ def import_score_columns(
         lines = content.decode("utf-8-sig").splitlines(keepends=True)
     except UnicodeDecodeError as error:
         raise InvalidValue(file_name, "is not UTF-8 text") from error
-    known = {item.evaluation.name: item.evaluation.id for item in evaluated_split.evaluations}
+    evaluation_ids = {
+        evaluation_scores.evaluation.name: evaluation_scores.evaluation.id
+        for evaluation_scores in evaluated_split.evaluations
+    }
     release_questions = exam_storage.load_release_questions(db, release_id=release_id, split=split)
     columns = read_external_scores(
         lines,
         file_name=file_name,
-        evaluations=known,
+        evaluations=evaluation_ids,
         row_ids_by_key={key: question_row_id for key, (question_row_id, _) in release_questions.items()},
     )
     _check_versions(evaluated_split, columns)
     for column in columns:
         score_column_storage.add_column(
             db,
-            evaluation_id=known[column.evaluation],
+            evaluation_id=evaluation_ids[column.evaluation],
             name=column.name,
             version=column.version,
             scores=column.scores,
@@ -291,19 +304,23 @@ def import_score_columns(
 
 
 def _check_versions(evaluated_split: EvaluatedSplit, columns: list[ExternalScores]) -> None:
-    """Refuse columns that would leave two versions of a score. Columns that they replace do not count."""
+    """Refuse columns if a score would then have two versions. Columns that they replace do not count."""
     replaced = {(column.evaluation, column.name) for column in columns}
     versions = {column.name: column.version for column in columns}
-    for item in evaluated_split.evaluations:
-        for file in item.columns:
-            if file.external is None or (item.evaluation.name, file.external.name) in replaced:
+    for evaluation_scores in evaluated_split.evaluations:
+        for column in evaluation_scores.columns:
+            if (
+                column.external is None
+                or (evaluation_scores.evaluation.name, column.external.name) in replaced
+            ):
                 continue
-            version = versions.get(file.external.name, file.external.version)
-            if version != file.external.version:
+            version = versions.get(column.external.name, column.external.version)
+            if version != column.external.version:
                 raise InvalidValue(
                     "version",
-                    f"{file.external.name} of {item.evaluation.name} has version {file.external.version!r}, "
-                    f"not {version!r}; import the scores of all evaluations of the split in one file",
+                    f"{column.external.name} of {evaluation_scores.evaluation.name} has version "
+                    f"{column.external.version!r}, not {version!r}; import the scores of all evaluations of "
+                    "the split in one file",
                 )
 
 
@@ -321,12 +338,12 @@ def load_text_pairs(db: Session, *, by: Person, evaluated_split: EvaluatedSplit)
     return [
         TextPair(
             question_id=by_row_id[prediction.question_row_id].id,
-            evaluation=item.evaluation.name,
+            evaluation=evaluation_scores.evaluation.name,
             reference=build_reference(by_row_id[prediction.question_row_id]),
             candidate=build_candidate(prediction, by_row_id[prediction.question_row_id]),
         )
-        for item in evaluated_split.evaluations
-        for prediction in prediction_storage.iterate_predictions(db, model_id=item.run.model_id)
+        for evaluation_scores in evaluated_split.evaluations
+        for prediction in prediction_storage.iterate_predictions(db, model_id=evaluation_scores.run.model_id)
     ]
 
 
@@ -341,15 +358,15 @@ def compute_scores(
 ) -> int:
     """Compute the scores of a split that are not computed yet, and return the number of models.
 
-    A second process that does the same writes the same files. Scores that are computed stay after a stop.
+    A second process that does the same writes the same files. After a stop, the computed scores are kept.
 
     Args:
         by: the acting person.
         release_id: the id of the release in the database.
         split: the split.
         report: called with the numbers of scored answers and of all answers to be scored.
-        should_stop: whether to stop after the present model.
-        engine: the database; None for that of the environment.
+        should_stop: whether to stop after the current model.
+        engine: the database; None for the one that the environment names.
 
     Raises:
         NotFound: no model has answers to the split, or the folder of the release is missing.
@@ -366,42 +383,44 @@ def compute_scores(
             return 0
         questions = load_evaluated_questions(db, evaluated_split.evaluations[0].evaluation)
         if not has_table:
-            exams = {item.exam.number for item in questions}
-            table = build_question_table(questions, exam_storage.load_demographics(db, numbers=exams))
+            exam_row_ids = {item.exam.number for item in questions}
+            table = build_question_table(questions, exam_storage.load_demographics(db, numbers=exam_row_ids))
             content = encode_question_table(table)
             score_files.save_scores(workspace, digest=evaluated_split.digest, content=content)
     total = len(questions) * len(waiting)
-    computed = 0
-    for item in waiting:
+    computed_count = 0
+    for evaluation_scores in waiting:
         if should_stop():
             break
 
-        def report_rows(rows: int, done: int = len(questions) * computed) -> None:
+        def report_rows(rows: int, done: int = len(questions) * computed_count) -> None:
             report(done + rows, total)
 
         with read_only_session(engine) as db:
-            if not item.is_computed:
-                result = _score(db, by, item, questions, report_rows)
-                score_files.save_scores(workspace, digest=item.digest, content=encode_scores(result))
-            for column in item.columns:
+            if not evaluation_scores.is_computed:
+                result = _score_evaluation(db, by, evaluation_scores, questions, report_rows)
+                score_files.save_scores(
+                    workspace, digest=evaluation_scores.digest, content=encode_scores(result)
+                )
+            for column in evaluation_scores.columns:
                 if not column.is_computed:
-                    content = encode_column(_build_column(db, by, item, column, questions))
+                    content = encode_column(_build_column(db, by, evaluation_scores, column, questions))
                     score_files.save_scores(workspace, digest=column.digest, content=content)
-        computed += 1
-    return computed
+        computed_count += 1
+    return computed_count
 
 
-def _score(
+def _score_evaluation(
     db: Session,
     by: Person,
-    item: EvaluationScores,
+    evaluation_scores: EvaluationScores,
     questions: list[EvaluatedQuestion],
     report: Callable[[int], None],
 ) -> ModelScores:
     return score_model(
         questions,
-        evaluation_storage.load_cases(db, run_id=item.run.id),
-        iterate_read_predictions(db, item.evaluation, item.run, by=by),
+        evaluation_storage.load_cases(db, run_id=evaluation_scores.run.id),
+        iterate_read_predictions(db, evaluation_scores.evaluation, evaluation_scores.run, by=by),
         report=report,
     )
 
@@ -409,7 +428,7 @@ def _score(
 def _build_column(
     db: Session,
     by: Person,
-    item: EvaluationScores,
+    evaluation_scores: EvaluationScores,
     column: ColumnFile,
     questions: list[EvaluatedQuestion],
 ) -> ScoreColumn:
@@ -417,7 +436,7 @@ def _build_column(
         name, version = column.external.name, column.external.version
         values = score_column_storage.load_scores(db, column_id=column.external.id)
     else:
-        run = models.load_run(db, by=by, name=name_judge_run(item.evaluation.name))
+        run = models.load_run(db, by=by, name=name_judge_run(evaluation_scores.evaluation.name))
         replies = (
             (custom_id, reply) for custom_id, reply, _ in models.iterate_reply_texts(db, by=by, name=run.name)
         )
@@ -429,9 +448,9 @@ def _build_column(
     )
 
 
-def _find_judge_digest(db: Session, *, item: Evaluation, digest: str) -> str | None:
+def _find_judge_digest(db: Session, *, evaluation: Evaluation, digest: str) -> str | None:
     """Return the name of the file of AR-scores; None if there is no judge or it has not finished."""
-    run = runs.find_run(db, name=name_judge_run(item.name))
+    run = runs.find_run(db, name=name_judge_run(evaluation.name))
     if run is None:
         return None
     counts = count_by_status(db, run_id=run.id)
@@ -446,27 +465,29 @@ def _find_judge_digest(db: Session, *, item: Evaluation, digest: str) -> str | N
 def _build_evaluated_split(
     db: Session, workspace: Workspace, members: list[tuple[Evaluation, EvaluationRun]]
 ) -> EvaluatedSplit:
-    first = members[0][0]
-    release = releases.load_release(db, release_id=first.release_id)
+    first_evaluation = members[0][0]
+    release = releases.load_release(db, release_id=first_evaluation.release_id)
     # An import may change patient, age, sex and views of exams, which no file of the release contains.
-    imports = load_import_state(db, dataset_id=load_dataset(db, name=first.dataset).id)
-    digest = _hash(TABLE_VERSION, release.manifest_sha256, first.split, *imports)
-    external = score_column_storage.list_columns(db, release_id=first.release_id, split=first.split)
-    items = []
+    imports = load_import_state(db, dataset_id=load_dataset(db, name=first_evaluation.dataset).id)
+    digest = _hash(TABLE_VERSION, release.manifest_sha256, first_evaluation.split, *imports)
+    columns_by_evaluation = score_column_storage.list_columns(
+        db, release_id=first_evaluation.release_id, split=first_evaluation.split
+    )
+    all_scores = []
     for evaluation, run in sorted(members, key=lambda member: member[0].name):
         extraction = describe_extraction(db, evaluation)
         model_digest = _hash(
             digest, TEXT_SIGNATURE, describe_bleu(), evaluation.id, evaluation.created_at, run.predictions,
             extraction,
         )  # fmt: skip
-        files: list[tuple[str, ScoreColumnVersion | None]] = [
+        digested_columns: list[tuple[str, ScoreColumnVersion | None]] = [
             (_hash(digest, "column from outside", column.id, column.name, column.version), column)
-            for column in external.get(evaluation.id, [])
+            for column in columns_by_evaluation.get(evaluation.id, [])
         ]
-        judge_digest = _find_judge_digest(db, item=evaluation, digest=model_digest)
+        judge_digest = _find_judge_digest(db, evaluation=evaluation, digest=model_digest)
         if judge_digest is not None:
-            files.append((judge_digest, None))
-        items.append(
+            digested_columns.append((judge_digest, None))
+        all_scores.append(
             EvaluationScores(
                 evaluation=evaluation,
                 run=run,
@@ -475,21 +496,21 @@ def _build_evaluated_split(
                 extraction=extraction,
                 columns=tuple(
                     ColumnFile(
-                        digest=name,
-                        is_computed=score_files.has_scores(workspace, digest=name),
+                        digest=column_digest,
+                        is_computed=score_files.has_scores(workspace, digest=column_digest),
                         external=column,
                     )
-                    for name, column in files
+                    for column_digest, column in digested_columns
                 ),
             )
         )
     return EvaluatedSplit(
-        dataset=first.dataset,
-        release=first.release,
-        release_id=first.release_id,
-        split=first.split,
+        dataset=first_evaluation.dataset,
+        release=first_evaluation.release,
+        release_id=first_evaluation.release_id,
+        split=first_evaluation.split,
         digest=digest,
-        evaluations=tuple(items),
+        evaluations=tuple(all_scores),
     )
 
 
@@ -499,20 +520,20 @@ def _hash(*values: object) -> str:
 
 @lru_cache(maxsize=4)  # reading 41,007 questions takes a tenth of a second, and each slice needs them
 def _load_questions(workspace: Workspace, digest: str) -> QuestionTable:
-    return decode_question_table(_read(workspace, digest))
+    return decode_question_table(_read_scores(workspace, digest))
 
 
 @lru_cache(maxsize=64)  # as above; 2.5 MB per model of 41,007 questions
-def _load_model(workspace: Workspace, digest: str) -> ModelScores:
-    return decode_scores(_read(workspace, digest))
+def _load_model_scores(workspace: Workspace, digest: str) -> ModelScores:
+    return decode_scores(_read_scores(workspace, digest))
 
 
 @lru_cache(maxsize=64)  # as above
 def _load_column(workspace: Workspace, digest: str) -> ScoreColumn:
-    return decode_column(_read(workspace, digest))
+    return decode_column(_read_scores(workspace, digest))
 
 
-def _read(workspace: Workspace, digest: str) -> bytes:
+def _read_scores(workspace: Workspace, digest: str) -> bytes:
     content = score_files.find_scores(workspace, digest=digest)
     if content is None:
         raise NotFound("A file of scores was deleted from the cache. Load the page again and compute it.")

@@ -1,4 +1,4 @@
-"""GEMeX: report to grounded sentences (stage I), grounded sentences to eleven questions (stage II).
+"""GEMeX: from a report to grounded sentences (stage I), and from these to eleven questions (stage II).
 
 Source: sections 3.1 and 3.2 of the paper, its prompts in Tables 2 and 9. docs/generation.md states where the
 shipped prompts differ from them.
@@ -41,7 +41,7 @@ from generation.templates.selection import PER_EXAM
 from terminology.regions import resolve_region
 
 _NAME, _VERSION = "gemex", "1"
-#: A derived sentence has a subject and a predicate (rule 3 of stage I), so it has at least so many words.
+#: A derived sentence has a subject and a predicate (rule 3 of stage I), so it has at least this many words.
 _MIN_WORDS = 3
 #: Reports with fewer sentences are not used (section 3.2).
 _MIN_SENTENCES = 2
@@ -83,13 +83,14 @@ def find_statements(
             continue
         earlier = statements.setdefault(statement.text.casefold(), statement)
         if earlier is not statement:
-            same = earlier.region == statement.region
+            is_same_region = earlier.region == statement.region
             record_omission(
-                "the same pair twice" if same else "one sentence with several regions", statement.text
+                "the same pair twice" if is_same_region else "one sentence with several regions",
+                statement.text,
             )
-    grounded = {number for statement in statements.values() for number in statement.sentences}
+    grounded_numbers = {number for statement in statements.values() for number in statement.sentences}
     for number, sentence in enumerate(sentences, start=1):
-        if number not in grounded:
+        if number not in grounded_numbers:
             record_omission("sentence without a region", sentence)
     return tuple(statements.values())
 
@@ -128,32 +129,34 @@ class _QuestionEntry(msgspec.Struct, kw_only=True):
     difficulty: Difficulty
 
 
-class _Open(_QuestionEntry, kw_only=True):
+class _TextEntry(_QuestionEntry, kw_only=True):
     answer: str
 
 
-class _Single(_QuestionEntry, kw_only=True):
+class _SingleEntry(_QuestionEntry, kw_only=True):
     options: Options
     answer: str
 
 
-class _Multiple(_QuestionEntry, kw_only=True):
+class _MultipleEntry(_QuestionEntry, kw_only=True):
     options: Options
     answers: tuple[str, ...]
 
 
 class _Questions(msgspec.Struct):
-    open: QuestionReply[_Open]
-    closed: QuestionReply[_Open]
-    single: QuestionReply[_Single]
-    multiple: QuestionReply[_Multiple]
+    open: QuestionReply[_TextEntry]
+    closed: QuestionReply[_TextEntry]
+    single: QuestionReply[_SingleEntry]
+    multiple: QuestionReply[_MultipleEntry]
 
 
 def _fill_questions(material: Material, record_omission: RecordOmission) -> Mapping[str, str] | None:
     if len(material.statements) < _MIN_SENTENCES:
         record_omission(f"fewer than {_MIN_SENTENCES} grounded sentences")
         return None
-    phrases = tuple(f"{item.text} [visual location: {item.region}]" for item in material.statements)
+    phrases = tuple(
+        f"{statement.text} [visual location: {statement.region}]" for statement in material.statements
+    )
     return {"phrases": number_lines(phrases)}
 
 
@@ -164,20 +167,20 @@ def _read_questions(material: Material, reply: str, record_omission: RecordOmiss
     collector = QuestionCollector(
         material, recipe=f"{_NAME}@{_VERSION}", prefix="g", record_omission=record_omission
     )
-    written: Counter[AnswerFormat] = Counter()
-    for format_, entry in _list_written(decoded):
-        written[format_] += 1
-        if written[format_] > PER_EXAM[format_]:
+    written_counts: Counter[AnswerFormat] = Counter()
+    for format_, entry in _list_entries(decoded):
+        written_counts[format_] += 1
+        if written_counts[format_] > PER_EXAM[format_]:
             record_omission(f"more {format_} questions than requested", entry.question)
         else:
             _add_question(entry, format_, collector, material, record_omission)
-    for format_, wanted in PER_EXAM.items():
-        for _ in range(wanted - written[format_]):
+    for format_, wanted_count in PER_EXAM.items():
+        for _ in range(wanted_count - written_counts[format_]):
             record_omission(f"fewer {format_} questions than requested")
     return replace(material, questions=tuple(collector.questions))
 
 
-def _list_written(decoded: _Questions) -> Iterator[tuple[AnswerFormat, _QuestionEntry]]:
+def _list_entries(decoded: _Questions) -> Iterator[tuple[AnswerFormat, _QuestionEntry]]:
     yield from ((AnswerFormat.OPEN, entry) for entry in list_written_questions(decoded.open))
     yield from ((AnswerFormat.CLOSED, entry) for entry in list_written_questions(decoded.closed))
     yield from ((AnswerFormat.SINGLE, entry) for entry in list_written_questions(decoded.single))
@@ -203,7 +206,7 @@ def _add_question(
             exam_id=material.exam.id,
             format=format_,
             stem=stem,
-            options=entry.options.list_texts() if isinstance(entry, _Single | _Multiple) else (),
+            options=entry.options.list_texts() if isinstance(entry, _SingleEntry | _MultipleEntry) else (),
             answer=_parse_answer(entry, format_),
             explanation=" ".join(entry.reason.split()),
             boxes=_find_boxes(regions, material, record_omission),
@@ -216,11 +219,11 @@ def _add_question(
 
 
 def _parse_answer(entry: _QuestionEntry, format_: AnswerFormat) -> Answer:
-    if isinstance(entry, _Single):
+    if isinstance(entry, _SingleEntry):
         return parse_letters([entry.answer], count=4)
-    if isinstance(entry, _Multiple):
+    if isinstance(entry, _MultipleEntry):
         return parse_letters(entry.answers, count=4)
-    if isinstance(entry, _Open):
+    if isinstance(entry, _TextEntry):
         text = entry.answer.strip()
         return text.rstrip(".").casefold() if format_ is AnswerFormat.CLOSED else text
     raise ValueError(f"{type(entry)} has no answer")
@@ -229,8 +232,8 @@ def _parse_answer(entry: _QuestionEntry, format_: AnswerFormat) -> Answer:
 def _check_regions(
     entry: _QuestionEntry, material: Material, record_omission: RecordOmission
 ) -> tuple[str, ...] | None:
-    """Return the regions of a question. If one is of no grounded sentence, record this and return None."""
-    grounded = {statement.region for statement in material.statements}
+    """Return a question's regions. If one has no grounded sentence, record this and return None."""
+    grounded_regions = {statement.region for statement in material.statements}
     regions = []
     for name in entry.regions:
         try:
@@ -238,7 +241,7 @@ def _check_regions(
         except InvalidValue:
             record_omission("unknown region", f"{name!r}: {entry.question}")
             return None
-        if region not in grounded:
+        if region not in grounded_regions:
             record_omission("region of no grounded sentence", f"{region}: {entry.question}")
             return None
         regions.append(region)
@@ -251,7 +254,7 @@ def _check_regions(
 def _find_boxes(
     regions: tuple[str, ...], material: Material, record_omission: RecordOmission
 ) -> tuple[LabelledBox, ...]:
-    """Return the boxes of regions. A region without one is noted if the source has boxes at all."""
+    """Return the boxes of regions. A region without a box is recorded if the source has boxes at all."""
     boxes = material.exam.region_boxes
     for region in regions:
         if boxes and region not in boxes:

@@ -73,14 +73,14 @@ class QuestionCollector:
             statement_term: the word for a source statement in messages, such as "phrase".
             build: makes the question from the stem; its id and source are replaced.
         """
-        statements = check_numbers(
+        statement_numbers = check_numbers(
             numbers,
             len(self._material.statements),
             kind=f"number of a {statement_term} that the exam does not have",
             text=stem,
             record_omission=self._record_omission,
         )
-        if statements is None:
+        if statement_numbers is None:
             return
         try:
             question = build(" ".join(stem.split()))
@@ -98,7 +98,7 @@ class QuestionCollector:
                 question=replace(
                     question, source=self._source, id=f"{self._material.exam.id}-{self._prefix}{number:02d}"
                 ),
-                provenance=self._material.describe_origin(statements),
+                provenance=self._material.describe_origin(statement_numbers),
             )
         )
 
@@ -127,10 +127,15 @@ def parse_letters(letters: Sequence[str], count: int) -> tuple[int, ...]:
     >>> parse_letters(["c", "A"], 4)
     (0, 2)
     """
-    known = [option_letter(index) for index in range(count)]
-    names = [letter.strip().upper() for letter in letters]
-    if not names or len(set(names)) < len(names) or not set(names) <= set(known):
+    option_letters = [option_letter(index) for index in range(count)]
+    given_letters = [letter.strip().upper() for letter in letters]
+    if (
+        not given_letters
+        or len(set(given_letters)) < len(given_letters)
+        or not set(given_letters) <= set(option_letters)
+    ):
         raise InvalidValue(
-            "answer", f"expected different letters of {', '.join(known)}, not {', '.join(letters) or 'none'}"
+            "answer",
+            f"expected different letters of {', '.join(option_letters)}, not {', '.join(letters) or 'none'}",
         )
-    return tuple(sorted(known.index(name) for name in names))
+    return tuple(sorted(option_letters.index(name) for name in given_letters))

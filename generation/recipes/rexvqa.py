@@ -35,9 +35,9 @@ from generation.recipes.stages import (
 )
 
 _NAME, _VERSION = "rexvqa", "1"
-#: The share of a sentence's content words that its bullets must contain, so that it counts as covered.
+#: The share of a sentence's content words that its bullets must contain for it to count as covered.
 LEAST_COVERAGE = 0.5
-#: A word and its inflections have the same beginning of this length.
+#: The number of first letters that a word and its inflected forms have in common.
 _STEM_LENGTH = 5
 _WORD = re.compile(r"[a-z0-9]+")
 _STOP_WORDS = frozenset(
@@ -112,7 +112,7 @@ def _format_bullet(structure: str, bullet: _Bullet) -> str:
 def find_uncovered(sentences: tuple[str, ...], bullets: tuple[Statement, ...]) -> tuple[str, ...]:
     """Return the sentences of a report that bullets do not cover.
 
-    A sentence is covered if at least half of its content words begin like a word of the bullets that name it.
+    A sentence is covered if at least half of its content words begin like a word of the bullets that cite it.
     A sentence without content words is covered.
 
     >>> bullet = Statement(text="Pleura: no effusion", sentences=(1,))
@@ -121,12 +121,12 @@ def find_uncovered(sentences: tuple[str, ...], bullets: tuple[Statement, ...]) -
     """
     uncovered = []
     for number, sentence in enumerate(sentences, start=1):
-        content = _list_stems(sentence)
-        covered: set[str] = set()
+        content_stems = _list_stems(sentence)
+        covered_stems: set[str] = set()
         for bullet in bullets:
             if number in bullet.sentences:
-                covered |= _list_stems(bullet.text)
-        if content and len(content & covered) < LEAST_COVERAGE * len(content):
+                covered_stems |= _list_stems(bullet.text)
+        if content_stems and len(content_stems & covered_stems) < LEAST_COVERAGE * len(content_stems):
             uncovered.append(sentence)
     return tuple(uncovered)
 
@@ -136,7 +136,7 @@ def _list_stems(text: str) -> set[str]:
 
 
 # ------------------------------------------------------------------------------------------------- questions
-class _Written(msgspec.Struct, kw_only=True):
+class _QuestionEntry(msgspec.Struct, kw_only=True):
     question: str
     options: Options
     answer: str
@@ -150,7 +150,7 @@ class _Written(msgspec.Struct, kw_only=True):
 
 
 class _Questions(msgspec.Struct):
-    questions: QuestionReply[_Written]
+    questions: QuestionReply[_QuestionEntry]
 
 
 def _fill_questions(material: Material, record_omission: RecordOmission) -> Mapping[str, str] | None:
@@ -158,7 +158,8 @@ def _fill_questions(material: Material, record_omission: RecordOmission) -> Mapp
         record_omission("no bullet")
         return None
     bullets = tuple(
-        f"({'abnormal' if item.is_abnormal else 'normal'}) {item.text}" for item in material.statements
+        f"({'abnormal' if statement.is_abnormal else 'normal'}) {statement.text}"
+        for statement in material.statements
     )
     return {"bullets": number_lines(bullets)}
 
@@ -167,18 +168,18 @@ def _read_questions(material: Material, reply: str, record_omission: RecordOmiss
     decoded = decode_reply(reply, _Questions, record_omission)
     if decoded is None:
         return material
-    written = list_written_questions(decoded.questions)
-    if not written:
+    entries = list_written_questions(decoded.questions)
+    if not entries:
         record_omission("no question")
     collector = QuestionCollector(
         material, recipe=f"{_NAME}@{_VERSION}", prefix="r", record_omission=record_omission
     )
-    for entry in written:
+    for entry in entries:
         _add_question(entry, collector, material)
     return replace(material, questions=tuple(collector.questions))
 
 
-def _add_question(entry: _Written, collector: QuestionCollector, material: Material) -> None:
+def _add_question(entry: _QuestionEntry, collector: QuestionCollector, material: Material) -> None:
     collector.add(
         stem=entry.question,
         numbers=entry.bullets,

@@ -13,11 +13,12 @@ from typing import Any
 
 from domain.errors import InvalidValue
 
-#: Characters of a text. A longer one ends there.
+#: The maximum number of characters of a text; a longer one is cut off.
 TEXT_LENGTH = 120
-#: The most tokens of a reply. Replies within the limits have up to about 1,700, at three characters a token.
+#: The maximum number of tokens of a reply. Replies within the limits have up to about 1,700, at three
+#: characters a token.
 REPLY_TOKENS = 2000
-#: Entries of each list.
+#: The maximum number of entries of each list.
 LIST_LENGTHS = {
     "pairs": 8,
     "regions": 2,
@@ -29,8 +30,8 @@ LIST_LENGTHS = {
     "sentences": 3,
     "bullets": 3,
 }
-#: What the prompts state about the number of questions, and what they state instead.
-_NUMBERS_OF_QUESTIONS = {
+#: Phrases of the prompts on the number of questions, with their replacements.
+_COUNT_PHRASES = {
     (
         "3 open-ended questions, 2 closed-ended questions, 3 single-choice questions, and \\\n"
         "3 multi-choice questions"
@@ -41,7 +42,7 @@ _NUMBERS_OF_QUESTIONS = {
     "up to five questions": "up to two questions",
 }
 
-#: Lists without which a question or a bullet has no origin.
+#: Lists that must have an entry, because a question or a bullet cannot do without.
 _NEEDED_LISTS = {"regions", "phrases", "answers", "sentences", "bullets"}
 _INTEGER = re.compile(r'^(properties\.[\w.]+)\.type = "integer"$', re.MULTILINE)
 _FREE_TEXT = re.compile(r'^(properties\.[\w.]+)\.type = "string"\n(?!\1\.enum)', re.MULTILINE)
@@ -58,8 +59,8 @@ def shorten_replies(content: str) -> str:
     Raises:
         InvalidValue: a list of the file has no known limit.
     """
-    for stated, instead in _NUMBERS_OF_QUESTIONS.items():
-        content = content.replace(stated, instead)
+    for phrase, replacement in _COUNT_PHRASES.items():
+        content = content.replace(phrase, replacement)
     content = _FREE_TEXT.sub(rf"\g<0>\1.maxLength = {TEXT_LENGTH}\n", content)
     content = _LIST.sub(_limit_list, content)
     content = _INTEGER.sub(r"\g<0>\n\1.minimum = 1", content)
@@ -67,10 +68,14 @@ def shorten_replies(content: str) -> str:
     # Every block of numbered questions requires its numbers before it defines them.
     first, *blocks = _REQUIRED_NUMBERS.split(content)
     shortened = [first]
-    for numbers, rest in zip(blocks[::2], blocks[1::2], strict=True):
-        kept = max(1, len(numbers.split(", ")) // 2)
-        shortened.append("required = [" + ", ".join(f'"{number}"' for number in range(1, kept + 1)) + "]")
-        shortened.append(_NUMBERED.sub(lambda match, kept=kept: match[0] * (int(match[1]) <= kept), rest))
+    for numbers, block in zip(blocks[::2], blocks[1::2], strict=True):
+        kept_count = max(1, len(numbers.split(", ")) // 2)
+        shortened.append(
+            "required = [" + ", ".join(f'"{number}"' for number in range(1, kept_count + 1)) + "]"
+        )
+        shortened.append(
+            _NUMBERED.sub(lambda match, count=kept_count: match[0] * (int(match[1]) <= count), block)
+        )
     return "".join(shortened)
 
 
@@ -90,5 +95,5 @@ def _limit_list(match: re.Match[str]) -> str:
     name = match[1]
     if name not in LIST_LENGTHS:
         raise InvalidValue("prompt", f"has the list {name}, which has no limit for short replies")
-    needed = f"properties.{name}.minItems = 1\n" if name in _NEEDED_LISTS else ""
-    return f"{needed}properties.{name}.maxItems = {LIST_LENGTHS[name]}"
+    min_items = f"properties.{name}.minItems = 1\n" if name in _NEEDED_LISTS else ""
+    return f"{min_items}properties.{name}.maxItems = {LIST_LENGTHS[name]}"

@@ -34,7 +34,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What the stages so far have made of an exam. Each stage returns the material with its own part added.
+    """What the stages have made from an exam so far. Each stage returns the material with its own part added.
 
     ``sentences`` are those of findings and impression. ``calls`` are the replies that were used.
     """
@@ -166,9 +166,12 @@ def decode_reply(reply: str, reply_type: type[_Reply], record_omission: RecordOm
 def check_numbers(
     numbers: tuple[int, ...], count: int, *, kind: str, text: str, record_omission: RecordOmission
 ) -> tuple[int, ...] | None:
-    """Return the different numbers, sorted. If none is from 1 to ``count``, record this and return None."""
-    valid = tuple(sorted(set(numbers)))
-    if not valid or valid[0] < 1 or valid[-1] > count:
+    """Return the distinct numbers, sorted.
+
+    If there is none, or one is not from 1 to ``count``, record this and return None.
+    """
+    distinct_numbers = tuple(sorted(set(numbers)))
+    if not distinct_numbers or distinct_numbers[0] < 1 or distinct_numbers[-1] > count:
         record_omission(kind, f"{list(numbers)} of {count}: {text}")
         return None
-    return valid
+    return distinct_numbers

@@ -1,6 +1,6 @@
 """Services for recipes: one ordinary model run per stage, then the question file.
 
-Nothing but the runs is stored. The same plan and source lead to the same requests, so a repeated command
+Only the runs are stored. The same plan and source lead to the same requests, so a repeated command
 continues where it stopped, and the questions follow from the replies in the ledger.
 """
 
@@ -63,7 +63,7 @@ __all__ = [
     "write_recipe_questions",
 ]
 
-#: Exams of a pilot.
+#: The number of exams of a pilot.
 PILOT_EXAMS = 20
 #: The seed of pilots: a repeated pilot has the same exams.
 _PILOT_SEED = 1
@@ -81,10 +81,10 @@ class GenerationPlan:
         prompts: prompt versions such as gemex-regions@2; stages without one use the shipped prompt.
         short_replies: whether shipped prompts are shortened for a small model.
         dataset: the dataset that the questions are imported into, whose data use applies.
-        data_use: what the licence of the reports permits, if the dataset does not exist so far.
+        data_use: what the licence of the reports permits; used if the dataset does not exist.
         comparison: whether the reports in the file keep their section on prior exams.
         budget: limits of all stages together.
-        is_pilot: whether these are the runs of a pilot. Its replies are reused by the whole run.
+        is_pilot: whether these are the runs of a pilot. The run on all exams reuses its replies.
     """
 
     name: str
@@ -115,7 +115,7 @@ class StageRun:
 
 @dataclass(slots=True, kw_only=True)
 class RecipeCounts:
-    """Counts of a recipe. ``left_out`` counts by the title of the stage and the kind.
+    """Counts of a recipe. ``left_out`` counts omissions by title of the stage and kind.
 
     ``complete`` is the number of exams with 3 open, 2 closed, 3 single and 3 multiple choice questions.
     """
@@ -143,14 +143,14 @@ class RecipeCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationResult:
-    """The runs so far, and the counts; None if a run is not finished."""
+    """The runs so far, and the ``counts``, which are None if a run is not finished."""
 
     runs: tuple[RunProgress, ...]
     counts: RecipeCounts | None
 
 
 def choose_pilot_exams(exams: Sequence[SourceExam]) -> list[SourceExam]:
-    """Choose the exams of a pilot at random, in their order; all if there are not more."""
+    """Choose the exams of a pilot at random, keeping their order; all exams if there are not more."""
     if len(exams) <= PILOT_EXAMS:
         return list(exams)
     chosen = sorted(random.Random(_PILOT_SEED).sample(range(len(exams)), PILOT_EXAMS))  # noqa: S311 - no secret
@@ -206,11 +206,11 @@ def run_recipe(
         path: the question file; what was left out is listed beside it.
         worker: a name that is unique among all processes.
         clock: returns the current time.
-        report: called often with the title of the stage, and the requests ended so far and in all.
+        report: called often with the title of the stage, the number of ended requests and the total.
         should_stop: whether to stop.
         retry_failed: whether failed requests are called again.
         lease: how long requests are held without a sign of life of this process.
-        engine: the database; None for that of the environment.
+        engine: the database; None for the one that the environment names.
 
     Raises:
         AlreadyThere: the first run exists with other requests, or the file exists with other content.
@@ -219,24 +219,24 @@ def run_recipe(
         InvalidValue: a prompt is for no stage, the name is not allowed, or the budget is used up.
     """
     require(by, Action.RUN_MODELS)
-    done: list[StageRun] = []
+    stage_runs: list[StageRun] = []
     progresses: list[RunProgress] = []
     for stage in plan.recipe.stages:
         with unit_of_work(engine) as db:
-            prepared = prepare_stage(
+            stage_run = prepare_stage(
                 db,
                 by=by,
                 plan=plan,
                 exams=exams,
-                earlier=done,
+                earlier=stage_runs,
                 retry_failed=retry_failed,
                 report=partial(_report_exams, report, f"{stage.title}, requests", len(exams)),
                 now=clock(),
             )
-        if prepared is None:
+        if stage_run is None:
             break
-        done.append(prepared)
-        name, total = prepared.run.name, prepared.run.requests
+        stage_runs.append(stage_run)
+        name, total = stage_run.run.name, stage_run.run.requests
         with read_only_session(engine) as db:
             ended = models.load_progress(db, by=by, name=name, now=clock()).ended
         progress = models.work_on_run(
@@ -258,7 +258,7 @@ def run_recipe(
             by=by,
             plan=plan,
             exams=exams,
-            stages=done,
+            stages=stage_runs,
             path=path,
             report=partial(_report_exams, report, "Exams with questions", len(exams)),
         )
@@ -304,29 +304,29 @@ def prepare_stage(
     endpoint = models.load_endpoint(db, by=by, name=plan.endpoint)
     dataset = _check_data_use(db, by, plan, endpoint)
     prompt = _load_prompt(db, by, plan, stage, now)
-    parsed = parse_prompt(prompt.content)
+    parsed_prompt = parse_prompt(prompt.content)
 
     @cache
     def adapt(lines: int) -> Prompt:
-        if not plan.short_replies or parsed.schema is None:
-            return parsed
-        return replace(parsed, schema=limit_numbers(parsed.schema, lines=lines))
+        if not plan.short_replies or parsed_prompt.schema is None:
+            return parsed_prompt
+        return replace(parsed_prompt, schema=limit_numbers(parsed_prompt.schema, lines=lines))
 
     def build_requests() -> Iterator[ModelRequest]:
-        prepared = 0
+        prepared_count = 0
         for material in _iterate_materials(db, by=by, plan=plan, exams=exams, stages=earlier):
             values = stage.fill(material, _ignore_omission)
             if values is not None:
-                prepared += 1
-                report(prepared)
+                prepared_count += 1
+                report(prepared_count)
                 lines = stage.count_lines(material)
                 yield adapt(lines).build_request(custom_id=material.exam.id, values=values)
 
     requests = build_requests()
-    first = next(requests, None)
-    if first is None:
+    first_request = next(requests, None)
+    if first_request is None:
         return None
-    budget = _subtract_spent(plan.budget, [item.run.name for item in earlier], db, by, now)
+    budget = _subtract_spent(plan.budget, [stage_run.run.name for stage_run in earlier], db, by, now)
     for number in count(1):
         name = plan.name_run(stage) + (f" {number}" if number > 1 else "")
         try:
@@ -337,7 +337,7 @@ def prepare_stage(
                 stage=stage.name,
                 endpoint=endpoint,
                 dataset=dataset,
-                requests=chain([first], requests) if number == 1 else build_requests(),
+                requests=chain([first_request], requests) if number == 1 else build_requests(),
                 prompt=prompt,
                 budget=budget,
                 now=now,
@@ -351,7 +351,7 @@ def prepare_stage(
         _record_start(db, by, plan, run, now)
     else:
         new_budget = budget if plan.budget != Budget() else None
-        run = _open(db, by, run, budget=new_budget, retry_failed=retry_failed, now=now)
+        run = _reopen_run(db, by, run, budget=new_budget, retry_failed=retry_failed, now=now)
     return StageRun(stage=stage, run=run, prompt=prompt.label)
 
 
@@ -383,7 +383,7 @@ def write_recipe_questions(
     """
     require(by, Action.RUN_MODELS)
     counts = RecipeCounts(exams=len(exams))
-    missing = plan.recipe.stages[len(stages)] if len(stages) < len(plan.recipe.stages) else None
+    unreached_stage = plan.recipe.stages[len(stages)] if len(stages) < len(plan.recipe.stages) else None
     with writing_files(path, left_out_path(path), keep_same=True) as (file, left_out_file):
 
         def record_stage_omission(stage: Stage, exam: str, kind: str, detail: str = "") -> None:
@@ -394,8 +394,10 @@ def write_recipe_questions(
         for material in _iterate_materials(
             db, by=by, plan=plan, exams=exams, stages=stages, record_stage_omission=record_stage_omission
         ):
-            if missing is not None:
-                missing.fill(material, partial(record_stage_omission, missing, material.exam.id))
+            if unreached_stage is not None:
+                unreached_stage.fill(
+                    material, partial(record_stage_omission, unreached_stage, material.exam.id)
+                )
             file.writelines(encode_questions(material.exam, material.questions, comparison=plan.comparison))
             counts.add(material.questions)
             report(counts.with_questions)
@@ -484,7 +486,7 @@ def _load_prompt(
     db: Session, by: Person, plan: GenerationPlan, stage: Stage, now: datetime
 ) -> models.PromptVersion:
     """Load the chosen prompt version of a stage; by default the shipped one, which is stored if necessary."""
-    names = [other.name for other in plan.recipe.stages]
+    names = [recipe_stage.name for recipe_stage in plan.recipe.stages]
     chosen = None
     for label in plan.prompts:
         name = label.partition("@")[0]
@@ -500,7 +502,7 @@ def _load_prompt(
     return models.save_shipped_prompt(db, by=by, content=content, now=now)
 
 
-def _open(
+def _reopen_run(
     db: Session, by: Person, run: ModelRun, *, budget: Budget | None, retry_failed: bool, now: datetime
 ) -> ModelRun:
     """Open a run that exists, as `cli.py run resume` does."""
@@ -510,14 +512,16 @@ def _open(
     return models.resume_run(db, by=by, name=run.name, retry_failed=retry_failed, budget=budget, now=now)
 
 
-def _subtract_spent(budget: Budget, earlier: Sequence[str], db: Session, by: Person, now: datetime) -> Budget:
+def _subtract_spent(
+    budget: Budget, earlier_runs: Sequence[str], db: Session, by: Person, now: datetime
+) -> Budget:
     """Return what the earlier stages have left of a budget.
 
     Raises:
         InvalidValue: nothing is left.
     """
-    runs = [models.load_progress(db, by=by, name=name, now=now).run for name in earlier]
-    left = Budget(
+    runs = [models.load_progress(db, by=by, name=name, now=now).run for name in earlier_runs]
+    remaining = Budget(
         max_calls=_subtract(budget.max_calls, sum(run.calls for run in runs)),
         max_tokens=_subtract(
             budget.max_tokens, sum(run.prompt_tokens + run.completion_tokens for run in runs)
@@ -525,10 +529,11 @@ def _subtract_spent(budget: Budget, earlier: Sequence[str], db: Session, by: Per
         max_cost_nanos=_subtract(budget.max_cost_nanos, sum(run.cost_nanos for run in runs)),
     )
     if any(
-        limit is not None and limit <= 0 for limit in (left.max_calls, left.max_tokens, left.max_cost_nanos)
+        limit is not None and limit <= 0
+        for limit in (remaining.max_calls, remaining.max_tokens, remaining.max_cost_nanos)
     ):
         raise InvalidValue("budget", "is used up by the earlier stages; raise it to go on")
-    return left
+    return remaining
 
 
 def _subtract(limit: int | None, spent: int) -> int | None:

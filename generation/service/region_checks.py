@@ -106,7 +106,7 @@ def create_region_check(
         new={"name": name, "run": run, "dataset": dataset, "reports": len(drawn), "seed": seed},
         now=now,
     )
-    return _load(db, check_id=check_id)
+    return _load_check(db, check_id=check_id)
 
 
 def list_region_checks(db: Session, *, by: Person) -> list[RegionCheck]:
@@ -122,7 +122,7 @@ def load_region_check(db: Session, *, by: Person, name: str) -> RegionCheckOverv
         NotFound: there is no such check.
     """
     require(by, Action.RUN_MODELS)
-    check = _load(db, name=name)
+    check = _load_check(db, name=name)
     done: dict[int, int] = {}
     for revision in region_check_storage.list_latest_marks(db, check_id=check.id):
         if revision.mark is not None:
@@ -152,7 +152,7 @@ def assign_region_experts(
         Refused: a person may not score outputs, or a person who is not in ``to`` has marked already.
     """
     require(by, Action.RUN_MODELS)
-    loaded_check = _load(db, name=check)
+    loaded_check = _load_check(db, name=check)
     people = models.load_scorers(db, names=to)
     before = region_check_storage.list_experts(db, check_id=loaded_check.id)
     marked = {
@@ -177,9 +177,9 @@ def assign_region_experts(
         new={"experts": [expert.name for expert in after]},
         now=now,
     )
-    new = {expert.person_id for expert in after} - {expert.person_id for expert in before}
+    new_ids = {expert.person_id for expert in after} - {expert.person_id for expert in before}
     notify(
-        db, by_id=by.id, person_ids=sorted(new), kind=NoticeKind.SCORING, name=check,
+        db, by_id=by.id, person_ids=sorted(new_ids), kind=NoticeKind.SCORING, name=check,
         path=f"score_outputs?check={loaded_check.id}", now=now,
     )  # fmt: skip
     return tuple(after)
@@ -218,16 +218,16 @@ def open_sentence(
     reports = region_check_storage.list_reports(db, check_id=check.id)
     order = order_sentences(seed=check.seed, person_id=person.id, reports=reports)
     latest = _load_own_marks(db, check, person)
-    given = {id_: revision.mark for id_, revision in latest.items() if revision.mark is not None}
+    given_marks = {id_: revision.mark for id_, revision in latest.items() if revision.mark is not None}
     task = _build_task(check, len(order), latest)
-    index = next((index for index, other in enumerate(order) if other == sentence), None)
+    index = next((index for index, id_ in enumerate(order) if id_ == sentence), None)
     if index is None:
-        index = next((index for index, other in enumerate(order) if other not in given), None)
+        index = next((index for index, id_ in enumerate(order) if id_ not in given_marks), None)
     if index is None:
         return task
     shown_sentence = order[index]
     report = reports[shown_sentence.report - 1]
-    others = (*order[index + 1 :], *order[:index])
+    following = (*order[index + 1 :], *order[:index])
     exam = None if report.exam_row_id is None else load_exam(db, exam_id=report.exam_row_id)
     return RegionSheet(
         task=task,
@@ -237,11 +237,11 @@ def open_sentence(
         exam=exam,
         boxes=_find_boxes(db, report, report.checked[shown_sentence.sentence - 1].region),
         id=shown_sentence,
-        marks={id_: mark for id_, mark in given.items() if id_.report == shown_sentence.report},
+        marks={id_: mark for id_, mark in given_marks.items() if id_.report == shown_sentence.report},
         revision=latest[shown_sentence].revision if shown_sentence in latest else 0,
         previous=order[index - 1] if index else None,
         next=order[index + 1] if index + 1 < len(order) else None,
-        next_unmarked=next((other for other in others if other not in given), None),
+        next_unmarked=next((id_ for id_ in following if id_ not in given_marks), None),
     )
 
 
@@ -255,7 +255,7 @@ def mark_sentence(
     mark: SentenceMark | None,
     now: datetime,
 ) -> SentenceRevision:
-    """Store a mark, or undo the present one.
+    """Store a mark, or undo the current one.
 
     Args:
         db: a session that can write.
@@ -263,7 +263,7 @@ def mark_sentence(
         check_id: the id of the check.
         sentence: what is marked.
         revision: 1 for the first mark of the sentence, otherwise the next number.
-        mark: the mark; None to undo the present one.
+        mark: the mark; None to undo the current one.
         now: the current time.
 
     Returns:
@@ -281,18 +281,18 @@ def mark_sentence(
         raise NotFound(f"{check.name} has no such sentence. Reload the page to continue.")
     allowed = reports[sentence.report - 1].checked[sentence.sentence - 1].marks
     if mark is not None and mark not in allowed:
-        raise InvalidValue("mark", f"must be {' or '.join(other.label for other in allowed)}")
+        raise InvalidValue("mark", f"must be {' or '.join(choice.label for choice in allowed)}")
     latest = _load_own_marks(db, check, person).get(sentence)
     if latest is not None and latest.revision == revision and latest.mark is mark:
         return latest
     message = "Not saved: this was marked meanwhile, in another tab. Check the mark that is shown now."
     if revision != (latest.revision if latest else 0) + 1:
         raise StaleRevision(message)
-    saved = SentenceRevision(
+    new_revision = SentenceRevision(
         sentence=sentence, person_id=person.id, revision=revision, mark=mark, marked_at=now
     )
     try:
-        region_check_storage.add_mark(db, check_id=check.id, revision=saved)
+        region_check_storage.add_mark(db, check_id=check.id, revision=new_revision)
     except AlreadyThere as error:
         raise StaleRevision(message) from error
     record_action(
@@ -308,7 +308,7 @@ def mark_sentence(
         },
         now=now,
     )
-    return saved
+    return new_revision
 
 
 def load_region_report(db: Session, *, by: Person, name: str) -> RegionReport:
@@ -319,7 +319,7 @@ def load_region_report(db: Session, *, by: Person, name: str) -> RegionReport:
         Refused: the person is an expert of the check and has not marked every sentence.
     """
     require(by, Action.RUN_MODELS)
-    check = _load(db, name=name)
+    check = _load_check(db, name=name)
     reports = region_check_storage.list_reports(db, check_id=check.id)
     names = _list_expert_names(db, by, check, reports)
     marks: dict[str, dict[SentenceId, SentenceMark]] = {}
@@ -337,21 +337,21 @@ def list_region_marks(db: Session, *, by: Person, name: str) -> list[MarkRow]:
         Refused: the person is an expert of the check and has not marked every sentence.
     """
     require(by, Action.RUN_MODELS)
-    check = _load(db, name=name)
+    check = _load_check(db, name=name)
     reports = region_check_storage.list_reports(db, check_id=check.id)
     names = _list_expert_names(db, by, check, reports)
     rows = []
     for revision in region_check_storage.list_latest_marks(db, check_id=check.id):
         if revision.mark is not None:
             report = reports[revision.sentence.report - 1]
-            checked = report.checked[revision.sentence.sentence - 1]
+            checked_sentence = report.checked[revision.sentence.sentence - 1]
             rows.append(
                 MarkRow(
                     exam=report.exam,
                     report=report.position,
                     sentence=revision.sentence.sentence,
-                    text=checked.text,
-                    region=checked.region,
+                    text=checked_sentence.text,
+                    region=checked_sentence.region,
                     expert=names[revision.person_id],
                     mark=revision.mark,
                     marked_at=revision.marked_at,
@@ -374,16 +374,16 @@ def _draw_reports(
 
     A reply that cannot be read is replaced by the next one.
     """
-    names = models.list_answered_requests(db, by=by, name=run)
+    exam_ids = models.list_answered_requests(db, by=by, name=run)
     if not 1 <= count <= models.MAX_REPORTS:
         raise InvalidValue("reports", f"must be 1 to {models.MAX_REPORTS}, not {count}")
     template = parse_prompt(models.load_prompt(db, by=by, label=prompt).content).user
     drawn: list[CheckedReport] = []
-    for index in np.random.default_rng(seed).permutation(len(names)):
+    for index in np.random.default_rng(seed).permutation(len(exam_ids)):
         if len(drawn) == count:
             break
-        exam = names[index]
-        variables, reply = models.load_exchange(db, by=by, name=run, custom_id=exam, template=template)
+        exam_id = exam_ids[index]
+        variables, reply = models.load_exchange(db, by=by, name=run, custom_id=exam_id, template=template)
         sentences = tuple(_LINE.split(variables.get("report", ""))[1:])
         sentences = tuple(sentence.strip() for sentence in sentences)
         statements = find_statements(sentences, reply)
@@ -392,8 +392,8 @@ def _draw_reports(
         drawn.append(
             CheckedReport(
                 position=len(drawn) + 1,
-                exam=exam,
-                exam_row_id=None if dataset_id is None else find_exam(db, dataset_id=dataset_id, key=exam),
+                exam=exam_id,
+                exam_row_id=None if dataset_id is None else find_exam(db, dataset_id=dataset_id, key=exam_id),
                 sentences=sentences,
                 checked=list_checked_sentences(sentences, statements),
             )
@@ -417,7 +417,7 @@ def _find_boxes(db: Session, report: CheckedReport, region: str | None) -> tuple
     return tuple(unique_boxes)
 
 
-def _load(db: Session, *, check_id: int | None = None, name: str | None = None) -> RegionCheck:
+def _load_check(db: Session, *, check_id: int | None = None, name: str | None = None) -> RegionCheck:
     checks = region_check_storage.list_checks(db, check_id=check_id, name=name)
     if not checks:
         raise NotFound(f"There is no region check {check_id if name is None else name!r}.")

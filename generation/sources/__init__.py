@@ -17,7 +17,7 @@ from generation.sources.openi import read_openi_csv, read_openi_xml
 from generation.sources.scene_graphs import count_ignored_regions, read_scene_graphs
 from generation.sources.screening import find_reason_to_refuse
 
-#: Name of a source: its reader.
+#: The reader of each source, by the name of the source.
 SOURCES: dict[str, Callable[[Path], Iterator[SourceExam | Refusal]]] = {
     "openi-csv": read_openi_csv,
     "openi-xml": read_openi_xml,
@@ -53,27 +53,27 @@ def load_source(
     if not path.exists():
         raise InvalidValue("source", f"{path} does not exist")
     refusals: list[Refusal] = []
-    exams: dict[str, list[SourceExam]] = defaultdict(list)
+    exams_by_id: dict[str, list[SourceExam]] = defaultdict(list)
     entries = read_scene_graphs(path, settings=regions) if name == "scene-graphs" else SOURCES[name](path)
     for number, entry in enumerate(entries, start=1):
         report_progress(number)
         if isinstance(entry, Refusal):
             refusals.append(entry)
         else:
-            exams[entry.id].append(entry)
-    kept = []
+            exams_by_id[entry.id].append(entry)
+    kept_exams = []
     ignored: Counter[str] = Counter(count_ignored_regions(path) if name == "scene-graphs" else {})
-    for same_id in exams.values():
-        for exam in same_id:
+    for exams_with_id in exams_by_id.values():
+        for exam in exams_with_id:
             reason = (
-                ("exam.id", f"{exam.id} has {len(same_id)} reports; keep the valid one")
-                if len(same_id) > 1
+                ("exam.id", f"{exam.id} has {len(exams_with_id)} reports; keep the valid one")
+                if len(exams_with_id) > 1
                 else find_reason_to_refuse(exam.report)
             )
             if reason is None:
-                kept.append(exam)
+                kept_exams.append(exam)
             else:
                 refusals.append(
                     Refusal(file=exam.file, record=exam.record, field=reason[0], reason=reason[1])
                 )
-    return SourceContent(exams=tuple(kept), refusals=tuple(refusals), ignored=dict(ignored))
+    return SourceContent(exams=tuple(kept_exams), refusals=tuple(refusals), ignored=dict(ignored))

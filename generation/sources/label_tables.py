@@ -32,9 +32,9 @@ CHESTX_DET_LABELS = frozenset(
 def read_nih(path: Path) -> Iterator[SourceExam | Refusal]:
     """Yield the exams of NIH's table of labels, or of its table with adjudicated labels.
 
-    A label of ChestX-ray14 was found by a program in the report. It states that a finding is present; a
-    label that is not listed states nothing. Adjudicated labels (Majkowska A et al., Radiology
-    2020;294:421-431) are yes or no; of such a table only these are used. Boxes are read from
+    A program extracted the labels of ChestX-ray14 from the reports. A listed label states that the finding
+    is present; a missing one states nothing. Adjudicated labels (Majkowska A et al., Radiology
+    2020;294:421-431) are yes or no; if a row has them, only they are used. Boxes are read from
     ``BBox_List_2017.csv`` in the same folder, if it is there.
 
     Args:
@@ -56,7 +56,7 @@ def read_nih(path: Path) -> Iterator[SourceExam | Refusal]:
                 for name in _ADJUDICATED
                 if row.get(name, "").strip() in {"YES", "NO"}
             ]
-            mined = [
+            extracted = [
                 CodedFinding(system=CodeSystem.LABEL, code=name, boxes=tuple(boxes.get((file, name), ())))
                 for name in (label.strip() for label in row["Finding Labels"].split("|"))
                 if name not in {"", "No Finding"}
@@ -74,14 +74,14 @@ def read_nih(path: Path) -> Iterator[SourceExam | Refusal]:
                         id="frontal", file=file, view=View(view) if view in {"PA", "AP"} else View.UNKNOWN
                     ),
                 ),
-                codes=tuple(adjudicated or mined),
+                codes=tuple(adjudicated or extracted),
             )
         except InvalidValue as error:
             yield Refusal(file=table.name, record=record, field=error.field, reason=error.reason)
 
 
 def _read_nih_boxes(path: Path) -> dict[tuple[str, str], list[LabelledBox]]:
-    """Read x, y, width, height. The header writes them as one column name with commas: ``Bbox [x,y,w,h]``."""
+    """Read x, y, width and height. The header has them in one name with commas: ``Bbox [x,y,w,h]``."""
     boxes: dict[tuple[str, str], list[LabelledBox]] = defaultdict(list)
     if not path.is_file():
         return boxes
@@ -92,7 +92,7 @@ def _read_nih_boxes(path: Path) -> dict[tuple[str, str], list[LabelledBox]]:
             box = Box(x_min=x, y_min=y, x_max=x + width, y_max=y + height)
         except ValueError as error:
             raise InvalidValue("boxes", f"{path.name}, line {line}: {error}") from error
-        # The table of boxes writes "Infiltrate" where that of labels writes "Infiltration".
+        # The table of boxes writes "Infiltrate" where the table of labels writes "Infiltration".
         label = {"Infiltrate": "Infiltration"}.get(row["Finding Label"], row["Finding Label"])
         boxes[row["Image Index"].strip(), label].append(
             LabelledBox(radiograph="frontal", label=label, box=box, grid=_NIH_GRID)
@@ -111,9 +111,9 @@ def read_chestx_det(path: Path) -> Iterator[SourceExam | Refusal]:
         name = f"record {number}"
         try:
             file, labels, corners = _get_chestx_det_fields(record)
-            codes = defaultdict(list)
-            for label, values in zip(labels, corners, strict=True):
-                codes[label].append(_make_box(label, values, grid=_NIH_GRID))
+            boxes_by_label = defaultdict(list)
+            for label, label_corners in zip(labels, corners, strict=True):
+                boxes_by_label[label].append(_make_box(label, label_corners, grid=_NIH_GRID))
             yield SourceExam(
                 id=Path(file).stem,
                 file=path.name,
@@ -121,7 +121,7 @@ def read_chestx_det(path: Path) -> Iterator[SourceExam | Refusal]:
                 images=(SourceImage(id="frontal", file=file),),
                 codes=tuple(
                     CodedFinding(system=CodeSystem.LABEL, code=label, boxes=tuple(boxes))
-                    for label, boxes in codes.items()
+                    for label, boxes in boxes_by_label.items()
                 ),
                 labels_searched=CHESTX_DET_LABELS,
             )
@@ -136,9 +136,9 @@ def _get_chestx_det_fields(record: object) -> tuple[str, list[str], list[list[fl
     _, labels, corners = fields
     if not isinstance(labels, list) or not isinstance(corners, list) or len(labels) != len(corners):
         raise InvalidValue("boxes", "must be a list with one box per entry of syms")
-    unknown = [label for label in labels if label not in CHESTX_DET_LABELS]
-    if unknown:
-        raise InvalidValue("syms", f"{unknown[0]!r} is not one of the 13 categories")
+    unknown_labels = [label for label in labels if label not in CHESTX_DET_LABELS]
+    if unknown_labels:
+        raise InvalidValue("syms", f"{unknown_labels[0]!r} is not one of the 13 categories")
     return fields[0], labels, corners
 
 

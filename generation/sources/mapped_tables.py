@@ -22,7 +22,7 @@ def read_mapped_table(path: Path) -> Iterator[SourceExam | Refusal]:
         path: the mapping file; its ``input.table`` names the table.
 
     Raises:
-        InvalidValue: mapping or table is missing or not valid, or has no such column.
+        InvalidValue: the mapping or the table is missing or not valid, or a column is missing.
     """
     if not path.is_file():
         raise InvalidValue("source", f"{path} is not a mapping file")
@@ -52,13 +52,13 @@ def _build_exam(report: MappedReport, *, file: str, record: str) -> SourceExam:
             SourceImage(id=image.id, file=image.file, view=View(image.view) if image.view else View.UNKNOWN)
             for image in exam.radiographs
         ),
-        report=_split(report.text, indication=exam.indication or ""),
+        report=_split_text(report.text, indication=exam.indication or ""),
         codes=tuple(CodedFinding(system=CodeSystem.LABEL, code=label) for label in report.labels),
     )
 
 
-def _split(text: str, *, indication: str) -> ReportSections:
-    """Split a report at its headings; one without headings is all findings."""
+def _split_text(text: str, *, indication: str) -> ReportSections:
+    """Split a report at its headings; without headings, the whole text is findings."""
     sections = split_report(text)
     if sections == ReportSections():
         sections = ReportSections(findings=join_lines(text))

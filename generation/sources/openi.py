@@ -91,7 +91,7 @@ def read_openi_xml(folder: Path) -> Iterator[SourceExam | Refusal]:
 
 
 def parse_mesh(terms: list[str]) -> tuple[CodedFinding, ...]:
-    """Convert MeSH terms such as ``Opacity/lung/base/left`` to codes. "normal" and "No Indexing" are none."""
+    """Convert MeSH terms such as ``Opacity/lung/base/left`` to codes, without "normal" and "No Indexing"."""
     return tuple(
         CodedFinding(system=CodeSystem.MESH, code=term.strip())
         for term in terms

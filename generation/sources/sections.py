@@ -6,7 +6,7 @@ import re
 
 from generation.source_exams import ReportSections
 
-#: Section: the headings that begin it, in lower case.
+#: The headings that begin each section, in lower case.
 HEADINGS = {
     "indication": (
         "indication", "indications", "clinical indication", "history", "clinical history",
@@ -18,8 +18,10 @@ HEADINGS = {
 }  # fmt: skip
 _SECTION_BY_HEADING = {heading: section for section, headings in HEADINGS.items() for heading in headings}
 #: A heading is at the beginning of a line and ends with a colon. Other words in capitals end a section, too.
-_KNOWN = "|".join(re.escape(heading) for heading in sorted(_SECTION_BY_HEADING, key=len, reverse=True))
-_HEADING = re.compile(rf"^[ \t]*((?i:{_KNOWN})|[A-Z][A-Z /&()-]{{3,60}})[ \t]*:", re.MULTILINE)
+_KNOWN_HEADINGS = "|".join(
+    re.escape(heading) for heading in sorted(_SECTION_BY_HEADING, key=len, reverse=True)
+)
+_HEADING = re.compile(rf"^[ \t]*((?i:{_KNOWN_HEADINGS})|[A-Z][A-Z /&()-]{{3,60}})[ \t]*:", re.MULTILINE)
 
 
 def split_report(text: str) -> ReportSections:
@@ -42,5 +44,5 @@ def split_report(text: str) -> ReportSections:
 
 
 def join_lines(text: str) -> str:
-    """Join the lines of a text with single spaces; underscores that only divide parts are left out."""
+    """Join the lines of a text with single spaces; separators such as "____" are left out."""
     return " ".join(re.sub(r"_{4,}|-{4,}|={4,}", " ", text).split())

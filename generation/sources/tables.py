@@ -28,9 +28,9 @@ def read_csv(path: Path, *, required: tuple[str, ...]) -> Iterator[tuple[int, di
         raise InvalidValue("file", f"{path.name} cannot be read as UTF-8 text: {error}") from error
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     try:
-        missing = [name for name in required if name not in (reader.fieldnames or ())]
-        if missing:
-            raise InvalidValue("columns", f"{path.name} has no column {missing[0]!r}")
+        missing_columns = [name for name in required if name not in (reader.fieldnames or ())]
+        if missing_columns:
+            raise InvalidValue("columns", f"{path.name} has no column {missing_columns[0]!r}")
         for row in reader:
             yield reader.line_num, {name: value or "" for name, value in row.items() if isinstance(name, str)}
     except csv.Error as error:

@@ -1,4 +1,4 @@
-"""A question before it is selected, and the writer that builds drafts of one exam."""
+"""Drafts, which are questions before the selection, and the writer that builds the drafts of one exam."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ OPTION_COUNT = 4
 class Draft:
     """A question without id.
 
-    ``template`` names its stem; ``findings`` are those that it asks about, distractors included, and
-    ``evidence`` is what is known of them.
+    ``template`` is the name of its template. ``findings`` are those that it asks about, including those of
+    the distractors, and ``evidence`` is the evidence for them.
     """
 
     template: str
@@ -41,7 +41,7 @@ class Draft:
 
     @property
     def difficulty(self) -> Difficulty:
-        """The tier by format and task: a template knows nothing about how hard the image is."""
+        """The tier, by format and task only, because a template does not know how hard the image is."""
         if self.format is AnswerFormat.CLOSED:
             return Difficulty.EASY
         is_hard = self.task is Task.DIFFERENTIAL or self.format is AnswerFormat.MULTIPLE
@@ -63,7 +63,7 @@ class DraftWriter:
         return False if name in self.facts.absent else None
 
     def list_absent(self, *, without: Sequence[str] = ()) -> list[FindingTerm]:
-        """List the findings that are ruled out in random order, one per group, none of the groups left out.
+        """List the ruled-out findings in random order, one per group.
 
         Args:
             without: findings whose groups are left out.
@@ -80,7 +80,7 @@ class DraftWriter:
         return chosen
 
     def list_present(self) -> list[PresentFinding]:
-        """List the findings that are present in random order, one per group."""
+        """List the present findings in random order, one per group."""
         names = sorted(self.facts.present)
         self.random.shuffle(names)
         by_group = {load_findings()[name].group: self.facts.present[name] for name in names}
@@ -97,9 +97,9 @@ class DraftWriter:
         return term.absent if self.is_present(name) else term.present
 
     def explain(self, *names: str, others: Sequence[str] = ()) -> str:
-        """Explain known findings: for each how it looks, and whether it is there.
+        """Explain known findings: what each looks like, and whether it is present.
 
-        Of ``others``, the explanation says only whether they are there.
+        For ``others``, the explanation states only whether they are present.
         """
         terms = load_findings()
         sentences = [f"{terms[name].sign} {self.state(name)}." for name in names]
@@ -158,19 +158,19 @@ class DraftWriter:
         category: tuple[str, str] | None = None,
         evidence: Sequence[Evidence] = (),
     ) -> Draft | None:
-        """Write a question with four options in random order; None, and counted, if there are fewer.
+        """Write a question with four options in random order. With fewer options, count this and return None.
 
         Args:
             template: the name of the template.
             task: the task.
             stem: the question.
             right: the correct options.
-            wrong: the distractors, the first of which are used.
+            wrong: the distractors; the first ones are used, as many as needed.
             findings: the findings that it asks about.
             multiple: whether several options may be chosen.
             explanation: the explanation; by default that of the findings.
             category: category and subcategory; by default those of the first finding.
-            evidence: what else the question is based on, besides what is known of the findings.
+            evidence: further evidence, besides that of the findings.
         """
         wrong = list(wrong)[: OPTION_COUNT - len(right)]
         options = [*right, *wrong]

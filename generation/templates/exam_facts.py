@@ -15,11 +15,13 @@ from terminology.findings import FindingTerm, load_findings
 from terminology.mentions import Mention, Polarity, find_mentions, split_sentences
 from terminology.sides import BOTH, LEFT, RIGHT
 
-#: GEMeX's regions of which a focal finding can be in one only, from above to below.
+#: GEMeX's regions for the place of a focal finding, which is in one of them only; each side from top to
+#: bottom.
 LUNG_ZONES = tuple(
     f"{side} {height} lung zone" for side in ("right", "left") for height in ("upper", "mid", "lower")
 )
-#: Findings of the lung that can be in one zone. Fluid and gas in the pleural space spread with gravity.
+#: Findings of the lung that can be limited to one zone. Fluid and gas in the pleural space spread with
+#: gravity.
 _IN_ONE_ZONE = frozenset(
     [
         "consolidation", "airspace_opacity", "infiltrate", "opacity", "atelectasis", "pneumonia", "nodule",
@@ -42,8 +44,7 @@ class PresentFinding:
     """A finding that is present. ``side`` is right, left, both or "" if it is not known for certain.
 
     ``location`` is the lobe, base, apex or lung zone if there is exactly one, such as "right lower lobe".
-    ``evidence`` are
-    the codes and the sentences that state it.
+    ``evidence`` contains the codes and the sentences that state the finding.
     """
 
     term: FindingTerm
@@ -57,7 +58,7 @@ class PresentFinding:
 class ExamFacts:
     """What is known of an exam.
 
-    ``absent`` maps a finding that is ruled out to what rules it out. Findings that are neither present nor
+    ``absent`` maps each ruled-out finding to the evidence against it. Findings that are neither present nor
     absent are unknown and never used. ``no_acute_disease`` is the sentence that states that there is no acute
     disease, or "". ``unused`` counts findings that could not be used, by reason.
     """
@@ -76,10 +77,10 @@ class ExamFacts:
 def collect_facts(exam: SourceExam) -> ExamFacts:
     """Collect the facts of an exam from its codes and, if it has one, its report.
 
-    A finding is present if it is coded and, if there is a report, if the report states it without doubt and
-    nowhere negates it. It is absent if the source states so, or if the report negates it or contains a
-    statement that excludes it; nothing may mention it otherwise, and no finding that could be taken for it
-    may be there.
+    A coded finding is present. If there is a report, the report must also state the finding without doubt
+    and nowhere negate it. A finding is absent if the source states so, if the report negates it, or if a rule
+    of the exclusion table rules it out. In addition, no code or sentence may suggest the finding, and no
+    similar finding may be present or suggested.
     """
     terms = load_findings()
     sentences = split_sentences(exam.report.findings, exam.report.impression)
@@ -96,26 +97,28 @@ def collect_facts(exam: SourceExam) -> ExamFacts:
     unused: Counter[str] = Counter()
     present = {}
     for name, term in terms.items():
-        stated = [code for code in codes[name] if code.present]
-        if not stated:
+        stating_codes = [code for code in codes[name] if code.present]
+        if not stating_codes:
             continue
-        reason = _find_reason_against(stated, codes[name], by_finding[name], has_report=bool(sentences))
+        reason = _find_reason_against(
+            stating_codes, codes[name], by_finding[name], has_report=bool(sentences)
+        )
         if reason:
             unused[reason] += 1
         else:
             present[name] = _describe_presence(
                 term,
-                stated,
+                stating_codes,
                 by_finding[name],
                 similar=[
                     mention.sentence
-                    for other in term.blocked_by
-                    for mention in by_finding[other]
+                    for similar_name in term.blocked_by
+                    for mention in by_finding[similar_name]
                     if mention.polarity in {Polarity.STATED, Polarity.UNCERTAIN}
                 ],
                 is_searched=bool(term.labels & exam.labels_searched),
             )
-    possible = {
+    possible_findings = {
         name
         for name in terms
         if any(code.present for code in codes[name])
@@ -128,8 +131,8 @@ def collect_facts(exam: SourceExam) -> ExamFacts:
     absent = {
         name: evidence
         for name, evidence in candidates.items()
-        if name not in possible
-        and not (terms[name].blocked_by & (possible | present.keys()))
+        if name not in possible_findings
+        and not (terms[name].blocked_by & (possible_findings | present.keys()))
         and not any(mention.exact and mention.polarity is Polarity.RESTRICTED for mention in by_finding[name])
     }
     unused["ruled out, but a similar finding or a restriction is mentioned"] += len(candidates) - len(absent)
@@ -138,7 +141,7 @@ def collect_facts(exam: SourceExam) -> ExamFacts:
         present=present,
         absent=absent,
         no_acute_disease=""
-        if possible & _ACUTE
+        if possible_findings & _ACUTE
         else next((sentence for sentence in sentences if _NO_ACUTE_DISEASE.match(sentence)), ""),
         unused=+unused,
     )
@@ -156,11 +159,11 @@ _ACUTE = frozenset(
 
 
 def _find_reason_against(
-    stated: list[CodedFinding], codes: list[CodedFinding], mentions: list[Mention], *, has_report: bool
+    stating_codes: list[CodedFinding], codes: list[CodedFinding], mentions: list[Mention], *, has_report: bool
 ) -> str:
     """Return why a coded finding does not count as present; "" if it does."""
     # Scene graphs code regions: a finding of one region may be absent in another.
-    if len(stated) < len(codes) and stated[0].system is not CodeSystem.SCENE_GRAPH:
+    if len(stating_codes) < len(codes) and stating_codes[0].system is not CodeSystem.SCENE_GRAPH:
         return "coded as present and as absent"
     if not has_report:
         return ""
@@ -179,7 +182,7 @@ def _find_excluded(
     codes: dict[str, list[CodedFinding]],
     present: dict[str, PresentFinding],
 ) -> dict[str, tuple[Evidence, ...]]:
-    """Map each finding that the record negates or that the exclusion table rules out to what rules it out."""
+    """Map each finding that the record negates or the exclusion table rules out to the evidence for this."""
     table, excluded = load_exclusions(), dict[str, tuple[Evidence, ...]]()
     for name, term in load_findings().items():
         negation = _find_negation(exam, term, by_finding[name], codes[name])
@@ -210,16 +213,16 @@ def _exclude(
 def _find_negation(
     exam: SourceExam, term: FindingTerm, mentions: list[Mention], codes: list[CodedFinding]
 ) -> Evidence | None:
-    """Return how a record negates a finding: in the report, as a code, by a search; None if it does not."""
+    """Return the evidence that the report, a code or a search of the images negates a finding, or None."""
     kind, text = None, ""
     negating = next((m for m in mentions if m.exact and m.polarity is Polarity.NEGATED), None)
     if negating:
         kind, text = EvidenceKind.SENTENCE, negating.sentence
     elif codes:
         regions = {code.region for code in codes}
-        # A region without the finding says nothing about the others; both lungs do.
-        whole = bool(regions & {None, "bilateral lung"}) or {"left lung", "right lung"} <= regions
-        if whole and not any(code.present for code in codes):
+        # A negated region says nothing about other regions, unless both lungs are negated.
+        covers_lungs = bool(regions & {None, "bilateral lung"}) or {"left lung", "right lung"} <= regions
+        if covers_lungs and not any(code.present for code in codes):
             kind, text = EvidenceKind.CODE, f"{codes[0].code}: no"
     elif term.labels & exam.labels_searched:
         kind, text = EvidenceKind.CODE, f"{min(term.labels & exam.labels_searched)}: searched for, not marked"
@@ -244,10 +247,10 @@ def _describe_presence(
     is_searched: bool,
 ) -> PresentFinding:
     """Describe a finding. ``similar`` are the sentences on findings that could be taken for it."""
-    # Boxes state the side only if all places were marked: NIH marked one per finding.
+    # Boxes state the side only if all places were marked. NIH marked only one place per finding.
     sides = {_find_side(code) if is_searched or code.system is not CodeSystem.LABEL else "" for code in codes}
     side = "both" if sides == {"right", "left"} else sides.pop() if len(sides) == 1 else ""
-    # Where a similar finding is on another side, both answers could be defended.
+    # If a similar finding is on another side, both answers could be right.
     if side and _contradicts(side, [*(mention.sentence for mention in mentions), *similar]):
         side = ""
     return PresentFinding(
@@ -307,10 +310,10 @@ def _find_side(code: CodedFinding) -> str:
 
 
 def _find_side_of_box(box: LabelledBox) -> str:
-    """Return the patient's side of a box; "" near the midline, and without a grid, whose width is needed.
+    """Return the patient's side of a box; "" near the midline, or without a grid, whose width is needed.
 
-    A frontal radiograph shows the patient's right on the left. The middle is that of the image, so a box
-    within a tenth of the width of it has no certain side.
+    A frontal radiograph shows the patient's right on the left. The middle of the image stands for the
+    midline, so a box closer to it than a tenth of the width has no certain side.
     """
     if box.grid is None:
         return ""
@@ -321,7 +324,7 @@ def _find_side_of_box(box: LabelledBox) -> str:
 
 
 def _contradicts(side: str, sentences: list[str]) -> bool:
-    """Return whether a sentence on the finding names another side, or several."""
+    """Return whether the sentences on a finding name another side, or do not confirm that it is on both."""
     text = " ".join(sentences)
     if not text:
         return False

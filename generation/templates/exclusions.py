@@ -1,4 +1,4 @@
-"""Rules that exclude findings (`exclusions.toml`), and the codes of each finding (`findings.toml`)."""
+"""Rules that rule out findings (`exclusions.toml`), and the codes of each finding (`findings.toml`)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingExclusionRule:
-    """A rule: findings in ``excludes`` are not used if the report contains ``pattern`` or states ``finding``.
+    """A rule that rules out the findings in ``excludes``.
 
-    ``source`` is the citation.
+    It applies if a sentence of the report contains ``pattern`` and not ``unless``, or if ``finding`` is
+    negated or present, as the table of the rule states. ``source`` is the citation.
     """
 
     excludes: tuple[str, ...]
@@ -60,9 +61,11 @@ def load_exclusions() -> ExclusionTable:
         kind: tuple(_parse_exclusion(row, sources) for row in tables[kind])
         for kind in ("statement", "negated", "present")
     }
-    used = {name for parts in rows.values() for row in parts for name in (*row.excludes, row.finding) if name}
-    if not used <= terms.keys():
-        raise ValueError(f"exclusions.toml: unknown findings {sorted(used - terms.keys())}")
+    used_findings = {
+        name for rules in rows.values() for row in rules for name in (*row.excludes, row.finding) if name
+    }
+    if not used_findings <= terms.keys():
+        raise ValueError(f"exclusions.toml: unknown findings {sorted(used_findings - terms.keys())}")
     return ExclusionTable(statements=rows["statement"], negated=rows["negated"], present=rows["present"])
 
 

@@ -33,7 +33,11 @@ CONTENT_TYPES = {
 
 @dataclass(slots=True, kw_only=True)
 class GenerationCounts:
-    """The counts of a run: exams, exams with all requested questions, questions, and what was not built."""
+    """The counts of a run.
+
+    ``complete`` exams have all requested questions. ``full_formats`` counts, by format, the exams with all
+    requested questions of the format.
+    """
 
     exams: int = 0
     complete: int = 0

@@ -1,8 +1,7 @@
 """The templates: all questions that the facts of an exam allow, by task.
 
 A distractor is false by a fact of the exam: a finding that is ruled out, or the negation of one that is
-present.
-Findings of one group never occur in the same question, since they overlap.
+present. Findings of one group never occur in the same question, since they overlap.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ CLOSED, OPEN = AnswerFormat.CLOSED, AnswerFormat.OPEN
 
 _SIDES = {"right": "Only on the right", "left": "Only on the left", "both": "On both sides"}
 _NEITHER_SIDE = "On neither side"
-#: Findings that belong to the patient's midline or to both sides have no question on the side.
+#: The answers to open questions on the side.
 _OPEN_SIDE = {"right": "On the right", "left": "On the left", "both": "On both sides"}
 _LOCATIONS = {
     "lobe": ("right upper lobe", "right lower lobe", "left upper lobe", "left lower lobe"),
@@ -97,7 +96,7 @@ def _draft_structures(writer: DraftWriter) -> Iterator[Draft]:
 
 
 def _draft_presence(writer: DraftWriter) -> Iterator[Draft | None]:
-    """Ask which findings are present or absent; the others are ruled out or present."""
+    """Ask which findings are present (distractors are ruled out) or absent (distractors are present)."""
     present = writer.list_present()
     for finding in present:
         absent = writer.list_absent(without=[finding.term.id])
@@ -206,13 +205,13 @@ def _draft_statement(writer: DraftWriter, stem: str, names: list[str], *, task: 
 
 
 def _explain_statements(writer: DraftWriter, right: list[str], wrong: list[str]) -> str:
-    """Explain what the correct statements are about and what is there, and then correct the wrong ones."""
+    """Explain the findings of correct statements and the present ones; correct the other wrong statements."""
     present = [name for name in wrong if name in writer.facts.present]
     return writer.explain(*right, *present, others=[name for name in wrong if name not in present])
 
 
 def _choose_known(writer: DraftWriter) -> list[str]:
-    """Choose known findings in random order, one per group; present ones are among the first half."""
+    """Choose known findings, one per group. The first four, with up to two present ones, are shuffled."""
     present = [finding.term.id for finding in writer.list_present()]
     names = [*present[:2], *(term.id for term in writer.list_absent(without=present))]
     head = names[:OPTION_COUNT]
@@ -224,8 +223,8 @@ def _choose_task(writer: DraftWriter, names: list[str]) -> Task:
     """Return the task of a question whose correct statements are on these findings."""
     if names and all(Task.GEOMETRIC in load_findings()[name].tasks for name in names):
         return Task.GEOMETRIC
-    present = sum(name in writer.facts.present for name in names)
-    return Task.PRESENCE if present * 2 > len(names) else Task.NEGATION
+    present_count = sum(name in writer.facts.present for name in names)
+    return Task.PRESENCE if present_count * 2 > len(names) else Task.NEGATION
 
 
 def _draft_location(writer: DraftWriter) -> Iterator[Draft | None]:
@@ -261,13 +260,13 @@ def _draft_side(writer: DraftWriter, finding: PresentFinding, term: FindingTerm)
         explanation=explanation,
     )
     if finding.side != "both":
-        for asked in ("right", "left"):
+        for asked_side in ("right", "left"):
             yield writer.write(
                 "closed side",
                 Task.LOCATION,
                 CLOSED,
-                f"{'Are' if term.plural else 'Is'} there {term.with_article} on the {asked}?",
-                "yes" if asked == finding.side else "no",
+                f"{'Are' if term.plural else 'Is'} there {term.with_article} on the {asked_side}?",
+                "yes" if asked_side == finding.side else "no",
                 findings=[term.id],
                 explanation=explanation,
             )
@@ -295,22 +294,22 @@ def _draft_place(writer: DraftWriter, finding: PresentFinding, term: FindingTerm
 
 
 def _draft_zone(writer: DraftWriter, finding: PresentFinding, term: FindingTerm) -> Iterator[Draft | None]:
-    """Ask for the lung zone. Zones that border on that of the finding are no options."""
+    """Ask for the lung zone. Zones next to the zone of the finding are not offered as options."""
     key = f"In the {finding.location}"
     explanation = f"{term.sign} {_state_location(term, key)}."
     height = LUNG_ZONES.index(finding.location) % 3
     same_side = [zone for zone in LUNG_ZONES if zone.startswith(finding.side)]
     opposite_side = [zone for zone in LUNG_ZONES if not zone.startswith(finding.side)]
-    others = [zone for number, zone in enumerate(same_side) if abs(number - height) > 1]
-    rest = [zone for number, zone in enumerate(opposite_side) if number != height]
-    writer.random.shuffle(rest)
-    others = [opposite_side[height], *others, *rest]
+    distractors = [zone for number, zone in enumerate(same_side) if abs(number - height) > 1]
+    other_heights = [zone for number, zone in enumerate(opposite_side) if number != height]
+    writer.random.shuffle(other_heights)
+    distractors = [opposite_side[height], *distractors, *other_heights]
     yield writer.write_choice(
         "single zone",
         Task.LOCATION,
         f"Where {'are' if term.plural else 'is'} the {term.noun}?",
         [key],
-        [f"In the {zone}" for zone in others],
+        [f"In the {zone}" for zone in distractors],
         findings=[term.id],
         explanation=explanation,
     )
@@ -405,4 +404,5 @@ _NO_DISEASE = ("Negation", "Absence of Disease")
 _ACUTE_CONDITIONS = frozenset(
     ["pleural_effusion", "pneumothorax", "consolidation", "pulmonary_edema", "pneumonia"]
 )
+#: Findings with which no question has this conclusion as its answer.
 _NOT_WITH_NO_ACUTE = frozenset(["cardiomegaly", "nodule", "cavity"])

@@ -3,8 +3,8 @@
 Less strict than :func:`generation.templates.exam_facts.collect_facts`, which confirms codes: here, a plain
 statement of a finding suffices. Use it for counts and for the selection of exams, not for answer keys.
 
-Of 583 reports of Open-i, it reads 192 of the 200 coded as normal as healthy, and 25 of the 383 others:
-most of them have surgical clips or a foreign body only, or no codes.
+Of 583 reports of Open-i, 200 are coded as normal. This module reads 192 of these as healthy, and 25 of the
+other 383. Most of the 25 have surgical clips or a foreign body only, or no codes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ReportFindings:
 
     ``stated`` has the ids of the findings (`findings.toml`) that the report states without doubt.
     ``is_healthy`` is True if it states or suspects none, and states that something is normal or
-    clear. An exam that is neither has no known state.
+    clear. Without stated findings, an exam that is not healthy has no known state.
     """
 
     stated: frozenset[str]
@@ -44,13 +44,13 @@ def read_report(report: str) -> ReportFindings:
     if sections.is_empty:
         sections = ReportSections(findings=report)
     sentences = split_sentences(sections.findings, sections.impression)
-    stated, possible = set[str](), False
+    stated, has_possible_finding = set[str](), False
     for sentence in sentences:
         for finding, is_stated in _read_sentence(sentence):
-            possible = True
+            has_possible_finding = True
             if is_stated:
                 stated.add(finding)
-    is_healthy = not possible and any(_NORMAL.search(sentence) for sentence in sentences)
+    is_healthy = not has_possible_finding and any(_NORMAL.search(sentence) for sentence in sentences)
     return ReportFindings(stated=frozenset(stated), is_healthy=is_healthy)
 
 

@@ -47,9 +47,9 @@ def select_drafts(
 ) -> list[Draft]:
     """Select up to ``per_exam`` drafts of each format.
 
-    Each step takes the draft whose task was used least, then whose findings were used least; the rest is
+    Each step takes the draft whose task was used least, then whose findings were used least; ties are
     random. No stem occurs twice, and no two questions of one format are about the same findings. As many
-    closed questions have the answer yes as no, if possible.
+    closed questions are answered by yes as by no, if possible.
 
     Args:
         drafts: all drafts of one exam.
@@ -59,11 +59,11 @@ def select_drafts(
     rng = random.Random(seed)  # noqa: S311 - seeded on purpose, nothing secret
     shuffled = list(drafts)
     rng.shuffle(shuffled)
-    tasks: Counter[Task] = Counter()
-    findings: Counter[str] = Counter()
+    task_counts: Counter[Task] = Counter()
+    finding_counts: Counter[str] = Counter()
     stems: set[str] = set()
-    asked: set[tuple[AnswerFormat, frozenset[str]]] = set()
-    answers: Counter[str] = Counter()
+    asked_findings: set[tuple[AnswerFormat, frozenset[str]]] = set()
+    answer_counts: Counter[str] = Counter()
     selected = []
     for format_, count in per_exam.items():
         for _ in range(count):
@@ -72,23 +72,23 @@ def select_drafts(
                 for draft in shuffled
                 if draft.format is format_
                 and draft.stem not in stems
-                and (format_, frozenset(draft.findings)) not in asked
+                and (format_, frozenset(draft.findings)) not in asked_findings
             ]
             if not candidates:
                 break
             draft = min(
                 candidates,
                 key=lambda candidate: (
-                    answers[str(candidate.answer)] if candidate.format is AnswerFormat.CLOSED else 0,
-                    tasks[candidate.task],
-                    sum(findings[name] for name in candidate.findings) / len(candidate.findings),
+                    answer_counts[str(candidate.answer)] if candidate.format is AnswerFormat.CLOSED else 0,
+                    task_counts[candidate.task],
+                    sum(finding_counts[name] for name in candidate.findings) / len(candidate.findings),
                 ),
             )
             stems.add(draft.stem)
-            asked.add((format_, frozenset(draft.findings)))
-            tasks[draft.task] += 1
-            findings.update(draft.findings)
+            asked_findings.add((format_, frozenset(draft.findings)))
+            task_counts[draft.task] += 1
+            finding_counts.update(draft.findings)
             if draft.format is AnswerFormat.CLOSED:
-                answers[str(draft.answer)] += 1
+                answer_counts[str(draft.answer)] += 1
             selected.append(draft)
     return selected
