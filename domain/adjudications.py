@@ -39,7 +39,7 @@ class AdjudicationRules:
 
     def __post_init__(self) -> None:
         if not 0 < self.same_box_iou <= 1:
-            raise InvalidValue("same_box", f"must be above 0 and at most 1, not {self.same_box_iou}")
+            raise InvalidValue("same_box_iou", f"must be above 0 and at most 1, not {self.same_box_iou}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

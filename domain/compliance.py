@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from domain.exams import compute_age_in_years
 from domain.questions import Answer
 from domain.vocabulary import AnswerFormat
 
-_AGE = re.compile(r"0*(\d{1,3})\s*([YMWDymwd]?)")
 #: The value of a property that the exam does not state.
 NOT_STATED = "not stated"
 
@@ -77,11 +76,9 @@ def group_age(age: str) -> str:
     >>> [group_age(age) for age in ("058Y", "7", "011M", "240M", "")]
     ['40 to 64', 'under 18', 'under 18', '18 to 39', 'not stated']
     """
-    match = _AGE.fullmatch(age.strip())
-    if match is None:
+    years = compute_age_in_years(age)
+    if years is None:
         return NOT_STATED
-    number, unit = int(match[1]), match[2].upper()
-    years = number if unit in ("", "Y") else number // 12 if unit == "M" else 0
     for limit, name in ((18, "under 18"), (40, "18 to 39"), (65, "40 to 64")):
         if years < limit:
             return name

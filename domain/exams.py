@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from domain.count_texts import count_text
 from domain.errors import InvalidValue
 from domain.vocabulary import Sex, View
 
-_AGE_PATTERN = re.compile(r"(\d{1,3})([YMWD]?)")
-_AGE_UNITS = {"Y": "years", "M": "months", "W": "weeks", "D": "days"}
+_AGE_PATTERN = re.compile(r"0*(\d{1,3})\s*([YMWD]?)", re.IGNORECASE)
+_AGE_UNITS = {"Y": "year", "M": "month", "W": "week", "D": "day"}
+_UNITS_PER_YEAR = {"Y": 1, "M": 12, "W": 52, "D": 365}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,4 +94,14 @@ def format_age(age: str) -> str:
     match = _AGE_PATTERN.fullmatch(age.strip())
     if match is None:
         return age
-    return f"{int(match[1])} {_AGE_UNITS[match[2] or 'Y']}"
+    return count_text(int(match[1]), _AGE_UNITS[match[2].upper() or "Y"])
+
+
+def compute_age_in_years(age: str) -> int | None:
+    """Return the completed years of an age as in a file; None if it is not an age.
+
+    >>> [compute_age_in_years(age) for age in ("058Y", "61", "240M", "011M", "unknown")]
+    [58, 61, 20, 0, None]
+    """
+    match = _AGE_PATTERN.fullmatch(age.strip())
+    return None if match is None else int(match[1]) // _UNITS_PER_YEAR[match[2].upper() or "Y"]

@@ -203,7 +203,7 @@ RETRIED_FAILURES = frozenset(
     }
 )
 #: Replies that the model is asked to correct, with the error in the next message.
-REPAIRED_FAILURES = frozenset({FailureKind.INVALID_JSON, FailureKind.WRONG_SCHEMA, FailureKind.EMPTY})
+REPAIRABLE_FAILURES = frozenset({FailureKind.INVALID_JSON, FailureKind.WRONG_SCHEMA, FailureKind.EMPTY})
 #: Failures that every further call would have too. The run is paused.
 PAUSING_FAILURES = frozenset({FailureKind.AUTHENTICATION, FailureKind.NOT_FOUND})
 #: How often the model is asked to correct a reply.

@@ -39,7 +39,9 @@ class CaseSource:
     def __post_init__(self) -> None:
         if not self.dataset:
             raise InvalidValue("source", "must name a dataset")
-        if (self.kind is SourceKind.DATASET) != (not self.name):
+        if self.kind is SourceKind.DATASET and self.name:
+            raise InvalidValue("source", f"a whole dataset has no further name, but got {self.name!r}")
+        if self.kind is not SourceKind.DATASET and not self.name:
             raise InvalidValue("source", f"a {self.kind} needs its name as well as its dataset")
 
     def __str__(self) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -19,6 +18,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from domain.exams import compute_age_in_years
 from domain.questions import Answer
 from domain.readings import Prediction
 from evaluation.answer_extraction import BY_JUDGE
@@ -42,7 +42,6 @@ DIMENSIONS = {
     "sex": "Sex",
     "age": "Age",
 }
-_AGE = re.compile(r"0*(\d{1,3})\s*([YMWD]?)", re.IGNORECASE)
 _AGE_GROUPS = ((18, "under 18"), (40, "18 to 39"), (60, "40 to 59"), (80, "60 to 79"))
 
 
@@ -164,13 +163,12 @@ def build_question_table(
 def group_age(age: str | None) -> str | None:
     """Return the age group of an age as in a file; None if it is not stated.
 
-    >>> group_age("058Y"), group_age("61"), group_age("011M"), group_age(None)
-    ('40 to 59', '60 to 79', 'under 18', None)
+    >>> group_age("058Y"), group_age("61"), group_age("240M"), group_age(None)
+    ('40 to 59', '60 to 79', '18 to 39', None)
     """
-    match = _AGE.fullmatch((age or "").strip())
-    if match is None:
+    years = compute_age_in_years(age or "")
+    if years is None:
         return None
-    years = int(match[1]) if match[2].upper() in ("", "Y") else 0
     return next((name for limit, name in _AGE_GROUPS if years < limit), "80 and over")
 
 

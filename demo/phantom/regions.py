@@ -44,7 +44,6 @@ def _frontal_extents(scene: Scene, frame: Frame) -> dict[str, Extent]:
     for side in SIDES:
         dome = scene.domes[side]
         angle = dome.top + 42
-        extents[f"{side} lung"] = (*_side_interval(side, 16, half), 0, 0)
         u0, u1 = _side_interval(side, 16, half)
         extents[f"{side} lung"] = (u0, habitus.apex, u1, angle)
         for zone, (low, high) in zone_heights(habitus, side).items():

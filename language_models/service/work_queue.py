@@ -14,7 +14,7 @@ from sqlmodel import Session
 from domain.errors import Refused
 from domain.language_models import (
     REPAIR_ROUNDS,
-    REPAIRED_FAILURES,
+    REPAIRABLE_FAILURES,
     Budget,
     Call,
     ModelRun,
@@ -252,7 +252,7 @@ def store_finished_calls(
             continue
         if item.gives_back:
             request_storage.return_requests(db, run_id=run.id, positions=[item.call.position], worker=worker)
-        elif failure in REPAIRED_FAILURES and item.call.round < REPAIR_ROUNDS:
+        elif failure in REPAIRABLE_FAILURES and item.call.round < REPAIR_ROUNDS:
             request_storage.await_repair(
                 db,
                 run_id=run.id,

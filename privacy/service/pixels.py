@@ -57,7 +57,7 @@ def rank_images(
         by: the acting person.
         dataset: the name of the dataset.
         workspace: the workspace with the images.
-        progress: a function that is called with the number of ranked images and the number of images to rank.
+        progress: a function that is called with the numbers of processed images and of images to rank.
 
     Returns:
         The method, and (SHA-256, score, words) of each image. Images that can't be shown are left out.
@@ -72,10 +72,10 @@ def rank_images(
     ranks: list[tuple[str, float, int]] = []
     with GuardedDecoder(workers=_WORKERS) as decoder:
         text_ranks = _map_in_order(pending, lambda sha256: _rank_image(store, decoder, sha256))
-        for sha256, rank in zip(pending, text_ranks, strict=True):
+        for done, (sha256, rank) in enumerate(zip(pending, text_ranks, strict=True), start=1):
             if rank is not None:
                 ranks.append((sha256, rank.score, rank.words))
-            progress(len(ranks), len(pending))
+            progress(done, len(pending))
     return ranking_method(), ranks
 
 

@@ -209,11 +209,11 @@ def _load_identity_values(
                     header = decoder.describe_with_identity(
                         path, name=f"exam {exam}", key=None, identity=True
                     )
+                identity_values[exam] += header.identity
             except UnreadableImage:
-                continue  # the file was readable on import; its texts are still searched by patterns
+                pass  # the file was readable on import; its texts are still searched by patterns
             except (NotFound, Refused):
-                continue  # the file was deleted or changed
-            identity_values[exam] += header.identity
+                pass  # the file was deleted or changed
             if done % 100 == 0 or done == len(images):
                 progress(done, len(images), "headers")
     return identity_values

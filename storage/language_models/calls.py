@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import func, insert, select
 from sqlmodel import Session
 
-from domain.language_models import Call, FailureKind, Usage
+from domain.language_models import REPAIRABLE_FAILURES, Call, FailureKind, Usage
 from storage.rows.language_models import ModelCallRow, ModelRequestRow
 
 _REQUESTS_AT_ONCE = 500
@@ -42,13 +42,13 @@ def find_answered_keys(db: Session, *, keys: Sequence[str]) -> set[str]:
 
 
 def load_faulty_replies(db: Session, *, run_id: int, positions: Sequence[int]) -> dict[int, Call]:
-    """Return the latest failed call of each of these requests of a run, by position."""
+    """Return the latest call of each request whose reply the model is asked to correct, by position."""
     statement = (
         select(ModelCallRow)
         .where(
             ModelCallRow.run_id == run_id,
             ModelCallRow.position.in_(positions),
-            ModelCallRow.failure.is_not(None),
+            ModelCallRow.failure.in_([failure.value for failure in REPAIRABLE_FAILURES]),
         )
         .order_by(ModelCallRow.id)
     )

@@ -1,7 +1,8 @@
 """A local server with OpenAI's interface whose replies are scripted: correct ones, and every kind of fault.
 
 A message of a request states the behaviour: "behave: <name> [number]". A number after the name is how often
-the fault occurs before a correct reply. A request without it gets a correct reply. That message is the first
+the fault occurs before the next behaviour, if there are several, or a correct reply. A request without it
+gets a correct reply. That message is the first
 one, or the last one of a server with ``answer``, which writes the text of correct replies.
 """
 
@@ -156,17 +157,26 @@ async def _answer(
         server.headers.append(headers)
     text = _text(body["messages"][-1 if server.answer else 0])
     server.seen[text] += 1
-    match = _BEHAVIOUR.search(text)
-    name, times = (match[1], int(match[2] or 10**9)) if match else ("ok", 0)
+    name = _choose_behaviour(text, request_number=server.seen[text])
     if server.delay:
         await asyncio.sleep(server.delay)
-    if name == "ok" or server.seen[text] > times:
+    if name == "ok":
         forwarded = await server.forward(body) if server.forward else None
         server.replies[text] += 1
         content = server.answer(body) if server.answer else '{"answer": "yes"}'
         await _send(writer, 200, forwarded or make_completion(content, model=body.get("model", MODEL)))
         return
     await _misbehave(name, headers, writer, model=body.get("model", MODEL))
+
+
+def _choose_behaviour(text: str, *, request_number: int) -> str:
+    """Return the behaviour for a request with that text; ``request_number`` counts its requests from 1."""
+    last_request = 0
+    for match in _BEHAVIOUR.finditer(text):
+        last_request += int(match[2] or 10**9)
+        if request_number <= last_request:
+            return match[1]
+    return "ok"
 
 
 def _text(message: dict[str, Any]) -> str:

@@ -204,6 +204,18 @@ def test_the_correction_shows_the_model_its_reply_and_the_error(sqlite_engine, f
     assert "'answer' is a required property" in wish["content"]
 
 
+def test_the_correction_shows_the_reply_also_after_a_call_without_one(sqlite_engine, fresh_server):
+    endpoint = add_endpoint(sqlite_engine, fresh_server.url)
+    create_run(sqlite_engine, endpoint, ["behave: wrong_schema 1, then behave: unauthorised 1"])
+    assert work(sqlite_engine).run.status is RunStatus.PAUSED
+    with unit_of_work(sqlite_engine) as db:
+        models.resume_run(db, by=BY, name="run", now=NOW)
+    assert work(sqlite_engine).failures == {}
+    messages = [body["messages"][1:] for body in fresh_server.bodies]
+    assert messages[2] == messages[1]
+    assert messages[1][0] == {"role": "assistant", "content": '{"reply": "yes"}'}
+
+
 @pytest.mark.full
 def test_a_slow_reply_times_out_and_is_tried_twice(sqlite_engine, fresh_server):
     endpoint = add_endpoint(sqlite_engine, fresh_server.url, timeout_seconds=1)

@@ -109,7 +109,7 @@ def _build_paraphrases_row(requests: RunProgress) -> dict[str, object]:
     return {
         "Condition": "(paraphrases to be written)",
         "State": requests.state,
-        "Ended": requests.ended,
+        "Completed": requests.ended,
         "Questions": requests.run.requests,
         "Answers": None,
         "Failed": sum(requests.failures.values()),

@@ -22,7 +22,6 @@ from ui.context import current_workspace
 
 #: The setting with the folders from which files on the server may be imported, separated as in PATH.
 FOLDERS_SETTING = "OVERREAD_IMPORT_FROM"
-PathKind = Literal["file", "folder", "file or folder"]
 
 
 class Upload(Protocol):

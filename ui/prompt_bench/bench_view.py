@@ -10,6 +10,7 @@ import streamlit as st
 from accounts.service import list_people_with_role
 from domain.access import ROLES_BY_ACTION, Action
 from domain.count_texts import count_text
+from domain.errors import DomainError
 from domain.language_models import RunProgress, RunStatus, format_cost
 from domain.prompt_bench import BenchExpert
 from language_models import service as models
@@ -44,8 +45,12 @@ def show_runs(overview: BenchOverview) -> None:
 
 @st.fragment(run_every=_POLL_INTERVAL)  # allow plain-fragment: shows database errors itself
 def _poll_runs(name: str) -> None:
-    with read_only_session() as db:
-        overview = models.load_bench(db, by=current_person(), name=name, now=clock())
+    try:
+        with read_only_session() as db:
+            overview = models.load_bench(db, by=current_person(), name=name, now=clock())
+    except DomainError as error:
+        st.caption(escape_markdown(str(error)))
+        return
     if not any(_is_active(run) for run in overview.runs):
         st.rerun()
     _show_run_table(overview)
