@@ -60,7 +60,7 @@ def check_search_scope(search: Search, count: int, action: BulkAction) -> None:
         action: the bulk action, which determines the maximum.
 
     Raises:
-        Refused: the search has no criterion besides the dataset, or there are no or too many questions.
+        Refused: the search has no criterion besides the dataset, or ``count`` is 0 or exceeds the maximum.
     """
     if not search.has_criteria:
         raise Refused("Enter a search or choose a filter first. The whole dataset cannot be selected.")

@@ -1,4 +1,4 @@
-"""Records backups of the workspace, and restores from them, in the audit trail."""
+"""Adds an audit entry for each backup and each restore of the workspace."""
 
 from __future__ import annotations
 
