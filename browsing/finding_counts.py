@@ -64,10 +64,10 @@ def build_finding_rows(counts: FindingCounts) -> list[dict[str, str]]:
     """
 
     def build_row(label: str, count: int, *, is_observation: bool = True) -> dict[str, str]:
-        exam_percent = 100 * count / counts.with_report if counts.with_report else None
         observation_percent = (
             100 * count / counts.observations if is_observation and counts.observations else None
         )
+        exam_percent = 100 * count / counts.with_report if counts.with_report else None
         return {
             "Finding": label,
             "Exams": f"{count:,}",

@@ -232,9 +232,9 @@ def _read_rows(
     parsed_rows: list[Row] = []
     line_numbers: dict[tuple[str, ...], int] = {}
     with _open_table(path) as file:
-        reader = csv.DictReader(file)
-        reader.fieldnames = [name.strip() for name in reader.fieldnames or []]
-        for row in reader:
+        lines = csv.DictReader(file)
+        lines.fieldnames = [name.strip() for name in lines.fieldnames or []]
+        for row in lines:
             values = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
             try:
                 parsed_row = parse(values)
@@ -242,10 +242,8 @@ def _read_rows(
                 if unique and key in line_numbers:
                     raise InvalidValue(unique[0], f"{key[0]!r} is already on line {line_numbers[key]}")
             except InvalidValue as error:
-                raise Refused(
-                    f"{path.name}, line {reader.line_num}: {error.field}: {error.reason}"
-                ) from error
-            line_numbers[key] = reader.line_num
+                raise Refused(f"{path.name}, line {lines.line_num}: {error.field}: {error.reason}") from error
+            line_numbers[key] = lines.line_num
             parsed_rows.append(parsed_row)
     if not parsed_rows:
         raise Refused(f"{path.name}, line 2: the file has no rows")

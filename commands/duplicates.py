@@ -211,12 +211,10 @@ def run_calibration(args: argparse.Namespace) -> int:
         print(f"{'':<25}  {compared_pair.second.stem}")
     print(f"{calibration.judged:,} of {count_text(len(pairs), 'pair')} judged.")
     for estimate in calibration.estimates if calibration.judged else ():
-        rate_text = describe_missing_rate(estimate)
+        rate = describe_missing_rate(estimate)
         if estimate.rate is not None:
-            rate_text = f"{estimate.rate:.1%} wrong ({estimate.low:.1%} to {estimate.high:.1%})"
-        print(
-            f"from {estimate.threshold:.2f}: {estimate.pairs:,} pairs, {estimate.judged:,} judged, {rate_text}"
-        )
+            rate = f"{estimate.rate:.1%} wrong ({estimate.low:.1%} to {estimate.high:.1%})"
+        print(f"from {estimate.threshold:.2f}: {estimate.pairs:,} pairs, {estimate.judged:,} judged, {rate}")
     return 0
 
 
