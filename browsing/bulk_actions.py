@@ -16,7 +16,7 @@ MAX_QUESTIONS = 200_000
 MAX_QUEUED = 5_000
 #: The names of stored criteria, where they differ from the fields of :class:`Search`.
 _STORED_NAMES = {"status": "standing"}
-#: The names of stored criteria in texts for the user, where they differ.
+#: The labels of stored criteria in texts for the user, where they differ from the stored names.
 _CRITERION_LABELS = {
     "standing": "status",
     "content_type": "content type",

@@ -12,7 +12,7 @@ from browsing.dataset_statistics import DatasetStatistics, Lengths
 
 _WIDTH, _LABEL_WIDTH, _ROW_HEIGHT, _HEADER_HEIGHT, _PLOT_HEIGHT = 760, 250, 22, 56, 240
 _BAR_COLOUR, _TEXT_COLOUR, _MUTED_COLOUR = "#4f93a6", "#1d2b30", "#5c6b70"
-_MAX_BARS = 30  # bars in a ranked figure
+_MAX_BARS = 30  # the maximum number of bars in a chart
 
 
 def render_figures(statistics: DatasetStatistics) -> dict[str, str]:

@@ -140,7 +140,7 @@ def _show_or_change_roles(args: argparse.Namespace) -> int:
 
 
 def _show_or_change_mail(args: argparse.Namespace) -> int:
-    # The other commands of this family start faster without these modules.
+    # The other subcommands of ``user`` start faster without these modules.
     from notifications import service as notifications  # noqa: PLC0415 - see above
     from notifications.mail_text import compose_test_mail  # noqa: PLC0415 - see above
     from notifications.smtp import read_smtp_settings, send_mail  # noqa: PLC0415 - see above

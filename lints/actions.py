@@ -1,7 +1,8 @@
-"""Rules for writes of pages: a page writes in an action passed to ``run_action``, never while it is shown.
+"""Rules for writes of pages: only an action passed to ``run_action`` writes, never the script of the page.
 
 A click interrupts the running script of a page, including any write that the script has started. A callback
-is not interrupted. ``run_action`` (ui/widgets.py) reports its outcome, and offers to repeat a failed save.
+is not interrupted. ``run_action`` (ui/widgets.py) reports the action's outcome, and offers to repeat a failed
+save.
 The rules see one file at a time: a function writes if it opens a unit of work, or calls a function of its
 file that does.
 """
@@ -176,7 +177,7 @@ def _iterate_action_arguments(call: ast.Call) -> Iterator[ast.AST]:
 
 
 def _iterate_caller_arguments(call: ast.Call, action_callers: set[str]) -> Iterator[ast.AST]:
-    """Yield the names in the arguments of a call, if the called function of this file calls ``run_action``."""
+    """Yield the names in the arguments of a call of a function of this file that calls ``run_action``."""
     if _last_name(call) in action_callers:
         for value in (*call.args, *(keyword.value for keyword in call.keywords)):
             yield from ast.walk(value)

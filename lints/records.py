@@ -18,7 +18,7 @@ RULE = "writes-without-record"
 def find_unaudited_writes(source: SourceFile) -> Iterator[Violation]:
     """Finds services that write for a person and never call ``record_action``.
 
-    The call may also be in another function of the same file.
+    The call may also be in another function of the same file that the service calls.
     """
     if source.package not in SERVICE_PACKAGES or "service" not in source.path:
         return
@@ -69,7 +69,7 @@ def _find_storage_imports(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
     """Return what a file imports from storage.
 
     Returns:
-        The modules by their local names, and the functions: local name to original name.
+        The local names of the modules, and a mapping from the local to the original names of the functions.
     """
     modules: set[str] = set()
     names: dict[str, str] = {}

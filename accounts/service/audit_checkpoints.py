@@ -61,7 +61,7 @@ class VerifiedDigests:
     digests: DigestFile
 
 
-def verify_and_write_digests(  # allow writes-without-record: record_checkpoint records what it measured
+def verify_and_write_digests(  # allow writes-without-record: record_checkpoint records the digests
     db: Session, *, by: Person, workspace: Workspace, deposits: Deposits | None = None
 ) -> VerifiedDigests:
     """Verify the trail and write the digests of the tables to a file.

@@ -97,7 +97,7 @@ def list_audit_entries(
 
 
 def list_audit_choices(db: Session, *, by: Person) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the values of filters: the sign-in names and the actions that occur in the trail."""
+    """Return the values to filter by: the sign-in names and the actions that occur in the trail."""
     require(by, Action.SEE_AUDIT)
     return entry_storage.list_values(db, field="person_name"), entry_storage.list_values(db, field="action")
 

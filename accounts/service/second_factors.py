@@ -39,7 +39,7 @@ _SETUP_EXPIRED = "This setup is complete or has expired. Reload the page."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondFactorStatus:
-    """Whether a person signs in with a code, and how many recovery codes are left."""
+    """Whether a person signs in with a code, whether they must, and how many recovery codes are left."""
 
     is_on: bool
     is_required: bool

@@ -24,7 +24,7 @@ from terminology.taxonomy import derive_feature, get_column
 
 #: The features that a search can filter by and that follow from raw names.
 _DERIVED_FILTERS = ("controlled_category", "domain", "controlled_content_type")
-_NO_QUESTION = "xnone"  # no facet begins with this letter
+_UNUSED_FACET = "xnone"  # no facet begins with this letter
 #: Counting stops at this number. Counting twice as many of 1.6 million questions takes 185 ms
 #: (benchmarks/browse.py).
 MAX_COUNTED = 5_000
@@ -240,4 +240,4 @@ def _list_facets(db: Session, *, dataset_id: int, feature: str, value: str) -> t
         for raw_name, _ in count_values(db, dataset_id=dataset_id, column=column)
         if derive_feature(feature, raw_name, mapping) == value
     ]
-    return tuple(search_storage.encode_facet(column, raw_name) for raw_name in raw_names) or (_NO_QUESTION,)
+    return tuple(search_storage.encode_facet(column, raw_name) for raw_name in raw_names) or (_UNUSED_FACET,)

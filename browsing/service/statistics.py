@@ -26,7 +26,7 @@ from storage.sampling.frames import load_dataset_row_id
 from terminology.taxonomy import DERIVED_FEATURES, NamedField, NameMapping, derive_feature, get_column
 
 _MAX_OBSERVATIONS = 200
-_MAX_LABELS = 10_000  # each takes two parameters of a statement; SQLite allows 32,766
+_MAX_LABELS = 10_000  # each takes two parameters of an SQL statement; SQLite allows 32,766
 #: The columns that are counted, in the order of display.
 COUNTED_COLUMNS = (*statistics.COLUMNS, *DERIVED_FEATURES)
 #: The columns that are also counted by split of the newest release.

@@ -21,7 +21,7 @@ def load_own_mail_setting(db: Session, *, person: Person) -> MailSetting:
 def save_own_mail_setting(  # allow writes-without-record: no part of gold depends on an address
     db: Session, *, person: Person, address: str, wanted: bool, now: datetime
 ) -> MailSetting:
-    """Set the person's own address, and whether they want notices. An empty text removes the address.
+    """Set the person's own address, and whether they want notices. An empty string removes the address.
 
     Raises:
         InvalidValue: the address is not valid.
