@@ -29,7 +29,9 @@ _MAX_SHOWN = 50  # refusals shown in the terminal
 #: Conditions by the name in arguments.
 _CONDITIONS = {condition.value.replace(" ", "-"): condition for condition in Condition}
 #: Conditions that need no other model.
-_DEFAULT_CONDITIONS = [name for name, value in _CONDITIONS.items() if value is not Condition.PARAPHRASED]
+_DEFAULT_CONDITIONS = [
+    name for name, condition in _CONDITIONS.items() if condition is not Condition.PARAPHRASED
+]
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -268,13 +270,13 @@ def run_export(args: argparse.Namespace) -> int:
         )
     partial = args.file.with_name(f".{args.file.name}.partial")
     with partial.open("w", encoding="utf-8", newline="") as file:
-        for line in export_answers(
+        for text in export_answers(
             answers,
             export_format=args.format,
             model=evaluation.model,
             image_size=evaluation.image_size,
         ):
-            file.write(line)
+            file.write(text)
     partial.replace(args.file)
     print(f"Wrote {count_text(len(answers), 'answer')} to {args.file}.")
     return 0
