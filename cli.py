@@ -101,7 +101,7 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("Stopped. Unfinished changes were undone.", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # the reader closed the pipe, as in `… | head`
+    except BrokenPipeError:  # the next program closed the pipe, as in `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:  # for example: disk full, no permission, a folder instead of a file

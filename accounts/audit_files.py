@@ -30,19 +30,19 @@ def format_audit_lines(entries: Iterable[VisibleEntry], *, file_format: str) -> 
 
 
 def _to_jsonl(entries: Iterable[VisibleEntry]) -> Iterator[str]:
-    for item in entries:
-        plain = {name: getattr(item.entry, field) for name, field in _FIELDS.items()}
-        plain |= {"at": item.entry.at.isoformat(timespec="microseconds"), "withheld": item.withheld}
-        yield json.dumps(plain, ensure_ascii=False) + "\n"
+    for visible in entries:
+        values = {name: getattr(visible.entry, field) for name, field in _FIELDS.items()}
+        values |= {"at": visible.entry.at.isoformat(timespec="microseconds"), "withheld": visible.withheld}
+        yield json.dumps(values, ensure_ascii=False) + "\n"
 
 
 def _to_csv(entries: Iterable[VisibleEntry]) -> Iterator[str]:
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow((*_FIELDS, "withheld"))
-    for item in entries:
-        cells = [_format_cell(getattr(item.entry, field)) for field in _FIELDS.values()]
-        writer.writerow([*cells, int(item.withheld)])
+    for visible in entries:
+        cells = [_format_cell(getattr(visible.entry, field)) for field in _FIELDS.values()]
+        writer.writerow([*cells, int(visible.withheld)])
         yield _drain(buffer)
     yield _drain(buffer)  # the header alone, if there are no entries
 
@@ -52,7 +52,7 @@ def _format_cell(value: object) -> object:
         return value
     if isinstance(value, str):
         return escape_formula(value)
-    return value.isoformat(timespec="microseconds")  # type: ignore[attr-defined]  # the time
+    return value.isoformat(timespec="microseconds")  # type: ignore[attr-defined]  # the time of the entry
 
 
 def _drain(buffer: io.StringIO) -> str:

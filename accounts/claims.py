@@ -13,9 +13,9 @@ from domain.people import Role
 class Claims:
     """The trusted claims of a person.
 
-    ``subject`` is issuer and subject together, because a subject is unique only within its issuer (OpenID
-    Connect Core 1.0, 5.7). ``verified_emails`` may be sign-in names. ``display_name`` is
-    used in messages.
+    ``subject`` joins issuer and subject of the token, because a subject is unique only within its issuer
+    (OpenID Connect Core 1.0, 5.7). Each of ``verified_emails`` may be the sign-in name of an account.
+    ``display_name`` is used in messages.
     """
 
     subject: str
@@ -40,12 +40,12 @@ class Claims:
             raise NotSignedIn("The sign-in provider did not identify you (no subject). Inform an admin.")
         email = claims.get("email")
         has_email = isinstance(email, str) and bool(email)
-        verified = has_email and (
+        is_verified = has_email and (
             claims.get("email_verified") is True or claims.get("email_verified") == "true"
         )
         return cls(
             subject=f"{issuer}|{subject}",
-            verified_emails=(str(email).strip().lower(),) if verified else (),
+            verified_emails=(str(email).strip().lower(),) if is_verified else (),
             display_name=str(email) if has_email else "This identity",
         )
 

@@ -12,7 +12,7 @@ TOLERATED_STEPS = 1
 
 
 def find_step(secret: str, code: str, *, now: datetime) -> int | None:
-    """Return the 30-second step of a code, among the current step and its neighbours; None if it is wrong."""
+    """Return the 30-second step of a code, which is the current one or a neighbour; None if it is neither."""
     import pyotp  # noqa: PLC0415 - needed by few requests
 
     digits = "".join(code.split())

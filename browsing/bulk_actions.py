@@ -16,7 +16,7 @@ MAX_QUESTIONS = 200_000
 MAX_QUEUED = 5_000
 #: The names of stored criteria, where they differ from the fields of :class:`Search`.
 _STORED_NAMES = {"status": "standing"}
-#: The names of stored criteria in texts for the user, where they differ.
+#: The labels of stored criteria in texts for the user, where they differ from the stored names.
 _CRITERION_LABELS = {
     "standing": "status",
     "content_type": "content type",
@@ -60,7 +60,7 @@ def check_search_scope(search: Search, count: int, action: BulkAction) -> None:
         action: the bulk action, which determines the maximum.
 
     Raises:
-        Refused: the search has no criterion besides the dataset, or there are no or too many questions.
+        Refused: the search has no criterion besides the dataset, or ``count`` is 0 or exceeds the maximum.
     """
     if not search.has_criteria:
         raise Refused("Enter a search or choose a filter first. The whole dataset cannot be selected.")

@@ -33,7 +33,7 @@ class ComparisonLine:
     totals: tuple[int, ...] | None
 
     def format_percent(self, dataset_index: int) -> str:
-        """Format the percentage of a dataset's questions with one decimal; empty without questions."""
+        """Format the percentage of a dataset's questions with one decimal; empty if it has no questions."""
         if self.totals is None or not self.totals[dataset_index]:
             return ""
         return f"{100 * self.counts[dataset_index] / self.totals[dataset_index]:.1f}"
@@ -51,7 +51,7 @@ def list_columns(statistics: Sequence[DatasetStatistics]) -> list[str]:
 def compare_column(statistics: Sequence[DatasetStatistics], column: str) -> tuple[ComparisonLine, ...]:
     """Compute one line per value and a last line for all questions.
 
-    Tasks and formats are in their own order; other values are ordered by frequency.
+    Tasks and formats are in the order of their declaration; other values are ordered by frequency.
     """
     totals = tuple(dataset.questions for dataset in statistics)
     by_dataset = [dict(dataset.counts[column]) for dataset in statistics]
@@ -118,7 +118,7 @@ def build_overview_rows(statistics: Sequence[DatasetStatistics]) -> list[dict[st
 
 
 def build_format_rows(statistics: Sequence[DatasetStatistics]) -> list[dict[str, str]]:
-    """Return questions / boxes by answer format, per dataset and of all, as in GEMeX (Table 3)."""
+    """Return questions / boxes by answer format: a row per dataset and one of totals (GEMeX, Table 3)."""
     names = [
         name
         for name in _VALUE_ORDER["format"]
@@ -152,17 +152,19 @@ def compare_words(statistics: Sequence[DatasetStatistics], *, of_explanations: b
     """
     lengths = [dataset.explanations if of_explanations else dataset.stems for dataset in statistics]
     shares = [{word: count / texts.n for word, count in texts.words} for texts in lengths]
-    words = {word for share in shares for word in share}
-    order = sorted(words, key=lambda word: (-max(share.get(word, 0.0) for share in shares), word))
+    words = {word for word_shares in shares for word in word_shares}
+    ordered_words = sorted(
+        words, key=lambda word: (-max(word_shares.get(word, 0.0) for word_shares in shares), word)
+    )
     return [
         {
             "Word": word,
             **{
-                dataset.dataset: f"{100 * share[word]:.1f}" if word in share else ""
-                for dataset, share in zip(statistics, shares, strict=True)
+                dataset.dataset: f"{100 * word_shares[word]:.1f}" if word in word_shares else ""
+                for dataset, word_shares in zip(statistics, shares, strict=True)
             },
         }
-        for word in order
+        for word in ordered_words
     ]
 
 
@@ -186,10 +188,10 @@ def format_comparison_csv(statistics: Sequence[DatasetStatistics]) -> str:
     overview = build_overview_rows(statistics)
     for label in list(overview[0])[1:] if overview else ():
         writer.writerow(["overview", label, *(cell for row in overview for cell in (row[label], "")), ""])
-    for name, of_explanations in (("question words", False), ("explanation words", True)):
+    for table_name, of_explanations in (("question words", False), ("explanation words", True)):
         for row in compare_words(statistics, of_explanations=of_explanations):
             percentages = [cell for dataset in statistics for cell in ("", row[dataset.dataset])]
-            writer.writerow([name, escape_formula(row["Word"]), *percentages, ""])
+            writer.writerow([table_name, escape_formula(row["Word"]), *percentages, ""])
     return file.getvalue()
 
 

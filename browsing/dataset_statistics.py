@@ -51,7 +51,7 @@ class Lengths:
 class DatasetStatistics:
     """All statistics of a dataset.
 
-    ``counts`` contains (value, questions) by column, the most frequent first, with tasks in their own order.
+    ``counts`` contains (value, questions) by column, the most frequent first, but tasks in the order of Task.
     The value "" stands for questions without a value. ``boxes`` contains (boxes per question, questions).
     ``observations`` contains the labels of boxes as (label, questions, boxes), the most frequent first;
     ``regions`` the same for the labels' controlled names, empty if no label has one.

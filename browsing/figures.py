@@ -10,9 +10,9 @@ from html import escape
 
 from browsing.dataset_statistics import DatasetStatistics, Lengths
 
-_WIDTH, _LABEL_WIDTH, _ROW_HEIGHT, _HEADER_HEIGHT, _HEIGHT = 760, 250, 22, 56, 240
+_WIDTH, _LABEL_WIDTH, _ROW_HEIGHT, _HEADER_HEIGHT, _PLOT_HEIGHT = 760, 250, 22, 56, 240
 _BAR_COLOUR, _TEXT_COLOUR, _MUTED_COLOUR = "#4f93a6", "#1d2b30", "#5c6b70"
-_MAX_BARS = 30  # bars in a ranked figure
+_MAX_BARS = 30  # the maximum number of bars in a chart
 
 
 def render_figures(statistics: DatasetStatistics) -> dict[str, str]:
@@ -29,9 +29,9 @@ def render_figures(statistics: DatasetStatistics) -> dict[str, str]:
         figures["boxes"] = render_histogram(
             bins, _format_title(statistics, "Boxes per question"), unit="boxes"
         )
-        labels = [(label or "not stated", count) for label, count, _ in statistics.observations]
+        labelled_counts = [(label or "not stated", count) for label, count, _ in statistics.observations]
         figures["observations"] = render_bar_chart(
-            labels, _format_title(statistics, "Questions by box label")
+            labelled_counts, _format_title(statistics, "Questions by box label")
         )
     for name, lengths in (("question", statistics.stems), ("explanation", statistics.explanations)):
         if lengths.n:
@@ -71,18 +71,18 @@ def render_bar_chart(counts: Sequence[tuple[str, int]], title: str) -> str:
 def render_histogram(bins: Sequence[tuple[int, int, int]], title: str, *, unit: str) -> str:
     """Render a histogram of bins (from, to, count)."""
     max_count = max((count for _, _, count in bins), default=0) or 1
-    left, baseline = 70, _HEADER_HEIGHT + _HEIGHT
+    left, baseline = 70, _HEADER_HEIGHT + _PLOT_HEIGHT
     step = (_WIDTH - left - 20) / max(1, len(bins))
     label_step = max(1, len(bins) // 10)
     elements = [
         f'<line x1="{left}" y1="{baseline}" x2="{_WIDTH - 20}" y2="{baseline}" stroke="{_MUTED_COLOUR}"/>'
     ]
     elements += [
-        _svg_text(left - 8, baseline - share * _HEIGHT + 4, f"{max_count * share:,.0f}", anchor="end")
+        _svg_text(left - 8, baseline - share * _PLOT_HEIGHT + 4, f"{max_count * share:,.0f}", anchor="end")
         for share in (0.0, 0.5, 1.0)
     ]
     for index, (low, _, count) in enumerate(bins):
-        height = _HEIGHT * count / max_count
+        height = _PLOT_HEIGHT * count / max_count
         x = left + index * step
         elements.append(_svg_bar(x + 0.5, baseline - height, max(0.5, step - 1), height))
         if index % label_step == 0:

@@ -18,8 +18,8 @@ HEALTHY, UNKNOWN = "Healthy", "Not known"
 class FindingCounts:
     """The numbers of exams by finding, the most frequent first; an exam may have several findings.
 
-    ``exams`` is the number of exams and ``with_report`` of those with a report. ``healthy`` exams have a
-    report that states no finding and that something is normal; the reports of ``unknown`` ones are neither.
+    ``exams`` counts all exams, ``with_report`` those with a report. ``healthy`` counts the exams whose report
+    states no finding and states that something is normal; ``unknown`` those whose report states neither.
     """
 
     exams: int
@@ -47,30 +47,32 @@ def count_findings(reports: Iterable[str | None]) -> FindingCounts:
         healthy += findings.is_healthy
         unknown += not findings.is_healthy and not findings.stated
     terms = load_findings()
-    named = [(capitalise(terms[finding].noun), count) for finding, count in counts.items()]
+    labelled_counts = [(capitalise(terms[finding].noun), count) for finding, count in counts.items()]
     return FindingCounts(
         exams=exams,
         with_report=with_report,
         healthy=healthy,
         unknown=unknown,
-        findings=tuple(sorted(named, key=lambda item: (-item[1], item[0]))),
+        findings=tuple(sorted(labelled_counts, key=lambda item: (-item[1], item[0]))),
     )
 
 
 def build_finding_rows(counts: FindingCounts) -> list[dict[str, str]]:
     """Return one row per finding, and rows for healthy exams and for those without a known state.
 
-    Percentages are of the exams with a report, and of all observations as in GEMeX, where they sum to 100.
+    One percentage is of the exams with a report. The other is of all observations and sums to 100 (GEMeX).
     """
 
     def build_row(label: str, count: int, *, is_observation: bool = True) -> dict[str, str]:
-        share = 100 * count / counts.observations if is_observation and counts.observations else None
-        of_exams = 100 * count / counts.with_report if counts.with_report else None
+        observation_percent = (
+            100 * count / counts.observations if is_observation and counts.observations else None
+        )
+        exam_percent = 100 * count / counts.with_report if counts.with_report else None
         return {
             "Finding": label,
             "Exams": f"{count:,}",
-            "% of exams with a report": "" if of_exams is None else f"{of_exams:.1f}",
-            "% of observations": "" if share is None else f"{share:.2f}",
+            "% of exams with a report": "" if exam_percent is None else f"{exam_percent:.1f}",
+            "% of observations": "" if observation_percent is None else f"{observation_percent:.2f}",
         }
 
     return [

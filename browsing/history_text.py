@@ -42,15 +42,15 @@ def describe_origin(provenance: Provenance, source: Source) -> str:
 
 
 def describe_evidence(evidence: Evidence) -> str:
-    """Describe a fact on which a question is based: its text, what follows from it, and where."""
+    """Describe a fact on which a question is based: its text, and the finding and region that follow."""
     subject = (evidence.finding or "").replace("_", " ")
     conclusion = {True: f"{subject} present", False: f"{subject} absent", None: subject}[evidence.present]
-    after = ", ".join(part for part in (conclusion, evidence.region) if part)
-    return f"{evidence.kind.value}: {evidence.text}" + (f" → {after}" if after else "")
+    conclusions = ", ".join(part for part in (conclusion, evidence.region) if part)
+    return f"{evidence.kind.value}: {evidence.text}" + (f" → {conclusions}" if conclusions else "")
 
 
 def describe_call(call: CallReference) -> str:
-    """Describe the reply of a model that was used."""
+    """Describe a used reply of a model: its stage, prompt and model."""
     parts = (call.stage, call.prompt and f"prompt {call.prompt}", call.model and f"model {call.model}")
     return ", ".join(part for part in parts if part)
 

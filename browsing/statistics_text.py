@@ -55,22 +55,22 @@ def iter_rows(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
             count,
             _format_percent(count, statistics.questions),
         )
-    yield from _split_rows(statistics)
-    for name, lengths in (("question", statistics.stems), ("explanation", statistics.explanations)):
+    yield from _iter_split_rows(statistics)
+    for text_kind, lengths in (("question", statistics.stems), ("explanation", statistics.explanations)):
         for unit, bins in (("characters", lengths.characters), ("words", lengths.in_words)):
             for low, high, count in bins:
                 yield (
-                    f"{name} length in {unit}",
+                    f"{text_kind} length in {unit}",
                     f"{low} to {high}",
                     low,
                     count,
                     _format_percent(count, lengths.n),
                 )
         for word, count in lengths.words:
-            yield f"{name} words", escape_formula(word), "", count, _format_percent(count, lengths.n)
+            yield f"{text_kind} words", escape_formula(word), "", count, _format_percent(count, lengths.n)
 
 
-def _split_rows(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
+def _iter_split_rows(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
     totals = Counter[str]()
     for (split, _), count in statistics.splits["task"].items():
         totals[split] += count

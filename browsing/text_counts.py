@@ -33,15 +33,15 @@ class TextCounts:
 
     def add_texts(self, texts: Iterable[str]) -> None:
         """Add texts to the counts; empty texts are ignored."""
-        lengths, distinct_words, word_counts = [], list[str](), []
+        lengths, distinct_words, lengths_in_words = [], list[str](), []
         for text in filter(None, texts):
             text_words = (_ASCII_WORD_PATTERN if text.isascii() else _WORD_PATTERN).findall(text.lower())
             lengths.append(len(text))
-            word_counts.append(len(text_words))
+            lengths_in_words.append(len(text_words))
             distinct_words.extend(set(text_words))
         # Counters are updated once per call, because each update has a fixed cost.
         self.characters.update(lengths)
-        self.words.update(word_counts)
+        self.words.update(lengths_in_words)
         self.frequencies.update(distinct_words)
 
     @property

@@ -109,19 +109,19 @@ def _settle(args: argparse.Namespace) -> int:
         batch = load_named_batch(db, by=command_line_person(), name=args.batch)
         person = load_person_by_name(db, name=args.by)
         disputes = list_disputes(db, person=person, batch_id=batch.id)
-        question_id = next(
+        question_row_id = next(
             (dispute.question_row_id for dispute in disputes if dispute.question_id == args.question), None
         )
-        if question_id is None:
+        if question_row_id is None:
             raise InvalidValue("question", f"{args.question!r} is not a dispute of batch {batch.name}")
-        sheet = open_dispute(db, person=person, batch_id=batch.id, question_row_id=question_id)
+        sheet = open_dispute(db, person=person, batch_id=batch.id, question_row_id=question_row_id)
         decision, correction, adopted_ids = _resolve_choice(sheet, args.take)
         adjudicate(
             db,
             person=person,
             adjudication=Adjudication(
                 batch_id=batch.id,
-                question_row_id=question_id,
+                question_row_id=question_row_id,
                 revision=sheet.revision,
                 person_id=person.id,
                 decision=decision,
@@ -136,12 +136,12 @@ def _settle(args: argparse.Namespace) -> int:
     return 0
 
 
-def _resolve_choice(sheet: DisputeSheet, take: str) -> tuple[Decision, Correction, tuple[int, ...]]:
+def _resolve_choice(sheet: DisputeSheet, choice: str) -> tuple[Decision, Correction, tuple[int, ...]]:
     verdicts = sheet.verdicts
-    if take == "reject":
-        rejecting = tuple(verdict.person_id for verdict in verdicts if verdict.decision is Decision.REJECT)
-        return Decision.REJECT, Correction(), rejecting
-    source: int | str = ORIGINAL if take == "machine" else ord(take.upper()[:1] or "?") - ord("A")
+    if choice == "reject":
+        rejecters = tuple(verdict.person_id for verdict in verdicts if verdict.decision is Decision.REJECT)
+        return Decision.REJECT, Correction(), rejecters
+    source: int | str = ORIGINAL if choice == "machine" else ord(choice.upper()[:1] or "?") - ord("A")
     value_sources = dict.fromkeys(FIELDS, source)
     correction, adopted_ids = combine_value_sources(sheet.question, verdicts, value_sources, {})
     return Decision.ACCEPT if correction.is_empty() else Decision.REVISE, correction, adopted_ids

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def to_plain(agreement: BatchAgreement) -> dict[str, Any]:
-    """Every figure of the page as JSON: shares are 0 to 1, undefined figures are None."""
+    """Return every figure of the page as values for JSON. Shares are 0 to 1; undefined figures are None."""
     return {
         "batch": agreement.batch.name,
         "sought": None if agreement.rule is None else _rule_to_plain(agreement.rule),
@@ -63,8 +63,8 @@ def to_plain(agreement: BatchAgreement) -> dict[str, Any]:
         ],
         "consensus": None if agreement.consensus is None else _consensus_to_plain(agreement),
         "drift": {
-            agreement.people[person]: [asdict(block) for block in blocks]
-            for person, blocks in agreement.drift.items()
+            agreement.people[person_id]: [asdict(block) for block in blocks]
+            for person_id, blocks in agreement.drift.items()
         },
     }
 
@@ -74,17 +74,17 @@ def _consensus_to_plain(agreement: BatchAgreement) -> dict[str, Any]:
     return {
         **asdict(agreement.consensus),
         "confusion": {
-            agreement.people[person]: {
-                true.value: {decision.value: asdict(share) for decision, share in stated.items()}
-                for true, stated in rows.items()
+            agreement.people[person_id]: {
+                true_decision.value: {decision.value: asdict(share) for decision, share in shares.items()}
+                for true_decision, shares in rows.items()
             }
-            for person, rows in agreement.consensus.confusion.items()
+            for person_id, rows in agreement.consensus.confusion.items()
         },
     }
 
 
 def format_consensus(agreement: BatchAgreement) -> Iterable[str]:
-    """The decisions by consensus, and each reviewer's confusion matrix."""
+    """Format the decisions by consensus and each reviewer's confusion matrix as lines of text."""
     consensus = agreement.consensus
     if consensus is None:
         return
@@ -108,11 +108,11 @@ def format_consensus(agreement: BatchAgreement) -> Iterable[str]:
             f"  another most probable decision than by majority: {count_text(consensus.changed, 'question')}"
         )
     )
-    for person, rows in consensus.confusion.items():
-        for true, stated in rows.items():
-            shares = ", ".join(f"{decision.value} {format_share(stated[decision])}" for decision in Decision)
-            n = next(iter(stated.values())).n
-            yield f"  {agreement.people[person]}, true {true.value} (n = {n:.1f}): {shares}"
+    for person_id, rows in consensus.confusion.items():
+        for true_decision, shares in rows.items():
+            row = ", ".join(f"{decision.value} {format_share(shares[decision])}" for decision in Decision)
+            n = next(iter(shares.values())).n
+            yield f"  {agreement.people[person_id]}, true {true_decision.value} (n = {n:.1f}): {row}"
 
 
 def _rule_to_plain(rule: SecondOpinions) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def _rule_to_plain(rule: SecondOpinions) -> dict[str, Any]:
 
 
 def format_text(agreement: BatchAgreement) -> Iterable[str]:
-    """The page as lines of text."""
+    """Format the page as lines of text."""
     yield (
         f"Batch {agreement.batch.name}: {agreement.shared:,} of "
         f"{count_text(agreement.questions, 'question')} judged by two or more reviewers, "
@@ -139,8 +139,8 @@ def format_text(agreement: BatchAgreement) -> Iterable[str]:
             yield f"    {aspect.alternative_name} {format_estimate(aspect.alternative)}"
         yield from format_boxes(pair)
     yield from format_consensus(agreement)
-    for person, blocks in agreement.drift.items():
-        yield from ("", f"{agreement.people[person]}, by {agreement.drift_block:,} verdicts")
+    for person_id, blocks in agreement.drift.items():
+        yield from ("", f"{agreement.people[person_id]}, by {agreement.drift_block:,} verdicts")
         for block in blocks:
             ratings = ", ".join(
                 f"{rating.replace('_', ' ')} {_format_mean(mean)}" for rating, mean in block.ratings.items()
@@ -152,7 +152,7 @@ def format_text(agreement: BatchAgreement) -> Iterable[str]:
 
 
 def format_boxes(pair: GroupAgreement) -> Iterable[str]:
-    """The box overlap of a pair of reviewers, with all three denominators."""
+    """Format the box overlap of a pair of reviewers, with all three denominators, as lines of text."""
     boxes: MeanOverlap = pair.box_overlap
     yield "  boxes, overlap (IoU) matched one to one"
     if boxes.score is None:

@@ -23,11 +23,11 @@ def parse_checks(text: str) -> tuple[Check, ...]:
     Raises:
         InvalidValue: a name is not the name of a check.
     """
-    from domain.checks import Check  # noqa: PLC0415 - most commands read no verdicts
+    from domain.checks import Check  # noqa: PLC0415 - most commands need no checks
 
     names = {name.strip() for name in text.split(",") if name.strip()}
-    unknown = sorted(names - {check.value for check in Check})
-    if unknown:
-        known = ", ".join(check.value for check in Check)
-        raise InvalidValue("checks", f"{unknown[0]!r} is not a check. Checks: {known}")
+    unknown_names = sorted(names - {check.value for check in Check})
+    if unknown_names:
+        all_names = ", ".join(check.value for check in Check)
+        raise InvalidValue("checks", f"{unknown_names[0]!r} is not a check. Checks: {all_names}")
     return tuple(check for check in Check if check.value in names)

@@ -98,17 +98,17 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.idle is not None and not args.shared:
         args.parser.error("--idle can only be used with --shared")
-    second = args.second_where_found or args.second_share is not None
-    second = second or args.second_by_information is not None
-    if second and (args.overlap != 1 or from_person or args.shared):
+    is_second_opinion = args.second_where_found or args.second_share is not None
+    is_second_opinion = is_second_opinion or args.second_by_information is not None
+    if is_second_opinion and (args.overlap != 1 or from_person or args.shared):
         args.parser.error(
             "--second-share, --second-where-found and --second-by-information can only be used with --to, "
             "--seed and --dry-run"
         )
-    if args.seed is not None and not second:
+    if args.seed is not None and not is_second_opinion:
         args.parser.error("--seed can only be used with --second-share")
     by, now = command_line_person(), datetime.now(UTC)
-    if second:
+    if is_second_opinion:
         return _request_second_opinions(args)
     if args.shared:
         return _share_batch(args)

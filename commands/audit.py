@@ -45,7 +45,7 @@ def add_to(subparsers: Subparsers) -> None:
         "deposited, store it elsewhere and pass it with --head next time.",
     )
     verify.add_argument("--head", metavar="HASH", help="a head that an earlier verification printed")
-    # The command reports differences of the schema itself, so it accepts any.
+    # The command itself reports differences of the schema, so the schema is not checked first.
     verify.set_defaults(run=_verify, needs_workspace=False)
     checkpoint = subcommands.add_parser(
         "checkpoint",
@@ -146,8 +146,8 @@ def _export(args: argparse.Namespace) -> int:
         person=args.person,
         action=args.what,
         subject=args.subject,
-        since=_midnight(args.since),
-        before=_midnight(args.until and args.until + timedelta(days=1)),
+        since=_to_midnight(args.since),
+        before=_to_midnight(args.until and args.until + timedelta(days=1)),
     )
     with read_only_session() as db:
         head, entries = export_audit(db, by=command_line_person(), entry_filter=entry_filter)
@@ -161,7 +161,7 @@ def _export(args: argparse.Namespace) -> int:
     return 0
 
 
-def _midnight(day: date | None) -> datetime | None:
+def _to_midnight(day: date | None) -> datetime | None:
     return None if day is None else datetime.combine(day, time(), tzinfo=UTC)
 
 

@@ -37,14 +37,14 @@ def add_to(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write CSV to standard output. Returns 0; raises DomainError if refused."""
-    out = csv.writer(sys.stdout, lineterminator="\n")
+    writer = csv.writer(sys.stdout, lineterminator="\n")
     with read_only_session() as db:
         if args.batch is None:
-            _write_batches(out, list_batches(db, by=command_line_person()))
+            _write_batches(writer, list_batches(db, by=command_line_person()))
             return 0
         questions = list_batch_questions(db, by=command_line_person(), batch=args.batch)
-        out.writerow(["question_id", "stratum", "inclusion_probability", "state"])
-        out.writerows(
+        writer.writerow(["question_id", "stratum", "inclusion_probability", "state"])
+        writer.writerows(
             [
                 escape_formula(question.key),
                 escape_formula(question.stratum),
@@ -56,10 +56,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write_batches(out: Writer, batches: Iterable[tuple[Batch, int]]) -> None:
-    out.writerow(["batch", "state", "questions", "mode", "parts", "plan"])
+def _write_batches(writer: Writer, batches: Iterable[tuple[Batch, int]]) -> None:
+    writer.writerow(["batch", "state", "questions", "mode", "parts", "plan"])
     for batch, question_count in batches:
         mode, parts = batch.settings.mode, batch.settings.parts
-        out.writerow(
+        writer.writerow(
             [escape_formula(batch.name), batch.state, question_count, mode, parts, describe_plan(batch.plan)]
         )

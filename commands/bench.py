@@ -102,8 +102,8 @@ def run_show(args: argparse.Namespace) -> int:
     for version, progress in zip(bench.versions, overview.runs, strict=True):
         print(f"{version.label}\t{version.run}\t{progress.state}\t{models.describe_progress(progress)}")
     for expert in overview.experts:
-        done = overview.done.get(expert.person_id, 0)
-        print(f"{expert.name}\t{done:,} of {count_text(overview.total, 'score')}")
+        done_count = overview.done.get(expert.person_id, 0)
+        print(f"{expert.name}\t{done_count:,} of {count_text(overview.total, 'score')}")
     return 0
 
 

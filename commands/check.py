@@ -138,15 +138,15 @@ class _ProgressPrinter:
 
     def __init__(self) -> None:
         self._started_at = self._printed_at = time.monotonic()
-        self._line_open = False
+        self._has_open_line = False
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self._started_at < 2 or (now - self._printed_at < 1 and self._line_open):
+        if now - self._started_at < 2 or (now - self._printed_at < 1 and self._has_open_line):
             return
-        self._printed_at, self._line_open = now, True
+        self._printed_at, self._has_open_line = now, True
         print(f"\r{done:,} of {total:,}", end="", file=sys.stderr, flush=True)
 
     def finish(self) -> None:
-        if self._line_open:
+        if self._has_open_line:
             print(file=sys.stderr)

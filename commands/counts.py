@@ -1,6 +1,6 @@
-"""``cli.py counts``: statistics computed from published counts, percentages or p values, without a workspace.
+"""``cli.py counts``: statistics of published counts, percentages or p values. It needs no workspace.
 
-The columns of the file decide what is computed.
+The columns of the file determine what is computed.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from measures.results import Record, tables_to_records, to_record, to_records
 from measures.strata import stratified_mean
 
 Row = TypeVar("Row")
-_COLUMNS = "rater, n, correct or percent, and task if there are several"
+_COLUMNS_TEXT = "rater, n, correct or percent, and task if there are several"
 
 
 def add_to(subparsers: Subparsers) -> None:
     """Add the command and its arguments."""
     parser = subparsers.add_parser(
         "counts",
-        description=f"Read a CSV file with the columns {_COLUMNS}, one line per rater and task. Print "
+        description=f"Read a CSV file with the columns {_COLUMNS_TEXT}, one line per rater and task. Print "
         "Wilson intervals, micro and macro means, and the difference of each pair of raters with the same n "
         "as a range, because the pairing of correct answers is not known. Other columns give other results. "
         "both, a_only, b_only, neither: the paired difference (Tango, Newcombe) and McNemar's tests. tp, fp, "
@@ -69,9 +69,9 @@ def run(args: argparse.Namespace) -> int:
     """
     if not 0.5 <= args.confidence < 1:
         raise InvalidValue("confidence", f"must be at least 0.5 and below 1, not {args.confidence}")
-    names = _read_header(args.counts)
+    header = _read_header(args.counts)
     for columns, measure in _OTHER_TABLES.items():
-        if set(columns.split()) <= set(names):
+        if set(columns.split()) <= set(header):
             tables = measure(args.counts, args.confidence)
             _print_tables(tables)
             _write_json(args.out, tables, args.confidence)
@@ -79,12 +79,12 @@ def run(args: argparse.Namespace) -> int:
     results = measure_counts(read_counts(args.counts), confidence=args.confidence)
     for row in results.accuracy:
         task_text = f", {row.task}" if row.task else ""
-        share = "not defined" if row.estimate is None else f"{100 * row.estimate:.2f} %"
+        share_text = "not defined" if row.estimate is None else f"{100 * row.estimate:.2f} %"
         if row.low is None or row.high is None:
-            print(f"{row.rater}{task_text}: {share} of {row.n:,} ({row.note})")
+            print(f"{row.rater}{task_text}: {share_text} of {row.n:,} ({row.note})")
             continue
         interval = f"{_format_percent(row.low)} to {_format_percent(row.high)}"
-        print(f"{row.rater}{task_text}: {row.correct:,} of {row.n:,}, {share}, {interval}")
+        print(f"{row.rater}{task_text}: {row.correct:,} of {row.n:,}, {share_text}, {interval}")
     for mean in results.overall:
         if mean.tasks > 1 and mean.micro is not None and mean.macro is not None:
             print(
@@ -116,7 +116,7 @@ def read_counts(path: Path) -> list[Count]:
     """
     names = set(_read_header(path))
     if not {"rater", "n"} <= names or not {"correct", "percent"} & names:
-        raise Refused(f"{path.name}, line 1: the columns are {_COLUMNS}")
+        raise Refused(f"{path.name}, line 1: the columns are {_COLUMNS_TEXT}")
     return _read_rows(path, _parse_count, unique=("rater", "task"))
 
 
@@ -229,25 +229,25 @@ def _read_rows(
     Raises:
         Refused: a value is not valid, or there is no row; the message states line and field.
     """
-    parsed: list[Row] = []
+    parsed_rows: list[Row] = []
     line_numbers: dict[tuple[str, ...], int] = {}
     with _open_table(path) as file:
-        rows = csv.DictReader(file)
-        rows.fieldnames = [name.strip() for name in rows.fieldnames or []]
-        for row in rows:
+        lines = csv.DictReader(file)
+        lines.fieldnames = [name.strip() for name in lines.fieldnames or []]
+        for row in lines:
             values = {name: (value or "").strip() for name, value in row.items() if isinstance(name, str)}
             try:
-                item = parse(values)
+                parsed_row = parse(values)
                 key = tuple(values.get(name, "") for name in unique)
                 if unique and key in line_numbers:
                     raise InvalidValue(unique[0], f"{key[0]!r} is already on line {line_numbers[key]}")
             except InvalidValue as error:
-                raise Refused(f"{path.name}, line {rows.line_num}: {error.field}: {error.reason}") from error
-            line_numbers[key] = rows.line_num
-            parsed.append(item)
-    if not parsed:
+                raise Refused(f"{path.name}, line {lines.line_num}: {error.field}: {error.reason}") from error
+            line_numbers[key] = lines.line_num
+            parsed_rows.append(parsed_row)
+    if not parsed_rows:
         raise Refused(f"{path.name}, line 2: the file has no rows")
-    return parsed
+    return parsed_rows
 
 
 def _print_tables(tables: dict[str, list[Record]]) -> None:
@@ -277,11 +277,11 @@ def _parse_count(values: dict[str, str]) -> Count:
     rater, task = values["rater"], values.get("task", "")
     if values.get("correct"):
         return Count(rater=rater, task=task, correct=_parse_whole_number("correct", values["correct"]), n=n)
-    printed = values.get("percent", "")
-    if not printed:
+    percent_text = values.get("percent", "")
+    if not percent_text:
         raise InvalidValue("correct", "is empty; give correct or percent")
-    percent = _parse_number("percent", printed)
-    correct = count_from_percent(percent, n, digits=len(printed.partition(".")[2]))
+    percent = _parse_number("percent", percent_text)
+    correct = count_from_percent(percent, n, digits=len(percent_text.partition(".")[2]))
     return Count(rater=rater, task=task, correct=correct, n=n, share=percent / 100)
 
 

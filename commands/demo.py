@@ -30,7 +30,7 @@ def add_to(subparsers: Subparsers) -> None:
         help="create the demo workspace again and lose all changes to it; other workspaces are never "
         "replaced. Stop the app first",
     )
-    # The command creates the workspace itself. Not even an empty database may exist before.
+    # The command creates the workspace itself. No database may exist before, not even an empty one.
     parser.set_defaults(run=run, needs_workspace=False)
 
 
@@ -41,10 +41,10 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from demo.workspace import make_demo  # noqa: PLC0415 - slow, and rarely needed
 
-    started = time.monotonic()
+    started_at = time.monotonic()
 
     def print_step(step: str) -> None:
-        print(f"{time.monotonic() - started:5.0f} s  {step}", file=sys.stderr, flush=True)
+        print(f"{time.monotonic() - started_at:5.0f} s  {step}", file=sys.stderr, flush=True)
 
     print_step(f"Creating a demo workspace in {workspace.home}")
     result = make_demo(

@@ -151,13 +151,13 @@ def run_wordings(args: argparse.Namespace) -> int:
     )
     print(f"{count_text(count, 'wording')}, {count_text(len(pairs), 'pair')} of near-duplicates.")
     for first, second, similarity in pairs[: args.examples]:
-        places = ", ".join(
-            f"{name} {number:,}" for name, number in sorted(_count_questions(first, second).items())
+        counts_text = ", ".join(
+            f"{dataset} {number:,}" for dataset, number in sorted(_count_questions(first, second).items())
         )
         print(f"{similarity:.2f}  {first.question.stem}")
         if second is not first:
             print(f"      {second.question.stem}")
-        print(f"      questions: {places}")
+        print(f"      questions: {counts_text}")
     return 0
 
 
@@ -203,12 +203,12 @@ def run_calibration(args: argparse.Namespace) -> int:
         settings = replace(_DEFAULTS, embedder=_read_embedder(args, [args.dataset]))
         calibration = load_calibration(db, by=by, dataset=args.dataset, settings=settings)
         pairs = [(pair.first, pair.second, pair.similarity) for pair in calibration.pairs]
-        compared = load_pairs(db, by=by, pairs=pairs)
-    names = {is_same: name for name, is_same in _JUDGEMENTS.items()}
-    for pair, questions in zip(calibration.pairs, compared, strict=True):
-        state = "open" if pair.is_same is None else names[pair.is_same]
-        print(f"{pair.id:>6}  {pair.similarity:.2f}  {state:<9}  {questions.first.stem}")
-        print(f"{'':<25}  {questions.second.stem}")
+        compared_pairs = load_pairs(db, by=by, pairs=pairs)
+    judgement_names = {is_same: name for name, is_same in _JUDGEMENTS.items()}
+    for pair, compared_pair in zip(calibration.pairs, compared_pairs, strict=True):
+        state = "open" if pair.is_same is None else judgement_names[pair.is_same]
+        print(f"{pair.id:>6}  {pair.similarity:.2f}  {state:<9}  {compared_pair.first.stem}")
+        print(f"{'':<25}  {compared_pair.second.stem}")
     print(f"{calibration.judged:,} of {count_text(len(pairs), 'pair')} judged.")
     for estimate in calibration.estimates if calibration.judged else ():
         rate = describe_missing_rate(estimate)
@@ -256,16 +256,16 @@ def _add_endpoint(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _read_embedder(args: argparse.Namespace, names: Sequence[str]) -> Embedder:
+def _read_embedder(args: argparse.Namespace, datasets: Sequence[str]) -> Embedder:
     if args.endpoint is None:
         return _DEFAULTS.embedder
     with read_only_session() as db:
-        return load_embedder(db, by=command_line_person(), endpoint=args.endpoint, names=names)
+        return load_embedder(db, by=command_line_person(), endpoint=args.endpoint, names=datasets)
 
 
-def _read_settings(args: argparse.Namespace, names: Sequence[str]) -> SearchSettings:
+def _read_settings(args: argparse.Namespace, datasets: Sequence[str]) -> SearchSettings:
     return SearchSettings(
-        embedder=_read_embedder(args, names),
+        embedder=_read_embedder(args, datasets),
         threshold=args.threshold,
         text_weight=args.text_weight,
         structure_weight=args.structure_weight,
@@ -277,9 +277,9 @@ def _print_report(
 ) -> None:
     print(f"{report.dataset}: {count_text(report.questions, 'question')} compared within their exams.")
     print(f"{'':<40} {'questions':>10} {'duplicates':>11} {'share':>7}")
-    for share in report.shares:
-        name = "all" if share.kind == "all" else f"{share.kind}: {share.name or '-'}"
-        print(f"{name[:40]:<40} {share.questions:>10,} {share.marked:>11,} {share.share:>7.1%}")
+    for group in report.shares:
+        name = "all" if group.kind == "all" else f"{group.kind}: {group.name or '-'}"
+        print(f"{name[:40]:<40} {group.questions:>10,} {group.marked:>11,} {group.share:>7.1%}")
     for pair in duplicates:
         print(f"    {pair.second_key} asks the same as {pair.first_key} (similarity {pair.similarity:.2f})")
         print(f"        {pair.second.stem}\n        {pair.first.stem}")
@@ -291,11 +291,11 @@ def _print_report(
         )
     if report.differences:
         print(f"Similar, but not the same: {_format_outcomes(report.differences)}.")
-    others = report.paper_pairs.total() - report.paper_pairs[Outcome.DUPLICATE]
+    wrong_count = report.paper_pairs.total() - report.paper_pairs[Outcome.DUPLICATE]
     if report.paper_pairs:
         print(
             "A cosine above .9 alone would merge "
-            f"{count_text(report.paper_pairs.total(), 'pair')}, {others:,} of which are not duplicates."
+            f"{count_text(report.paper_pairs.total(), 'pair')}, {wrong_count:,} of which are not duplicates."
         )
 
 

@@ -52,9 +52,9 @@ def run_list(args: argparse.Namespace) -> int:
         entries = list_errata(db, by=command_line_person())
     if args.csv is not None:
         with add_filename_to_errors(args.csv), args.csv.open("w", encoding="utf-8", newline="") as file:
-            out = csv.writer(file)
-            out.writerow(_COLUMNS)
-            out.writerows([escape_formula(cell) for cell in _build_row(entry)] for entry in entries)
+            writer = csv.writer(file)
+            writer.writerow(_COLUMNS)
+            writer.writerows([escape_formula(cell) for cell in _build_row(entry)] for entry in entries)
         print(f"{count_text(len(entries), 'report')} written to {args.csv}.")
         return 0
     for entry in entries:
@@ -69,12 +69,12 @@ def run_report(args: argparse.Namespace) -> int:
     by = command_line_person()
     with read_only_session() as db:
         release = find_release(db, by=by, dataset=args.dataset, name=args.release)
-        opened = open_reportable_question(db, by=by, release_id=release.id, question_id=args.question)
+        question = open_reportable_question(db, by=by, release_id=release.id, question_id=args.question)
     with unit_of_work() as db:
         report_problem(
             db,
             by=by,
-            reported=opened,
+            reported=question,
             kind=ErrorKind(args.kind),
             text=args.text,
             now=datetime.now(UTC),

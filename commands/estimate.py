@@ -106,14 +106,14 @@ def format_rates(rates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def _format_powered(estimate: Estimate) -> str:
-    """The effective sample size, and the prediction-powered estimate if predictions change it."""
+    """Return the effective sample size and, if predictions change the estimate, the new estimate."""
     if not estimate.count:
         return ""
     powered = estimate.powered
-    own_size = "" if estimate.effective_size is None else f", effective n {estimate.effective_size:,.0f}"
+    size_text = "" if estimate.effective_size is None else f", effective n {estimate.effective_size:,.0f}"
     if powered is None or not powered.tuning or powered.effective_size is None:
-        return own_size
+        return size_text
     return (
-        f"{own_size}; with predictions {format_percent(powered.estimate)}, 95 % "
+        f"{size_text}; with predictions {format_percent(powered.estimate)}, 95 % "
         f"{format_interval(powered.low, powered.high)}, effective n {powered.effective_size:,.0f}"
     )

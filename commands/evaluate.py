@@ -29,7 +29,9 @@ _MAX_SHOWN = 50  # refusals shown in the terminal
 #: Conditions by the name in arguments.
 _CONDITIONS = {condition.value.replace(" ", "-"): condition for condition in Condition}
 #: Conditions that need no other model.
-_DEFAULT_CONDITIONS = [name for name, item in _CONDITIONS.items() if item is not Condition.PARAPHRASED]
+_DEFAULT_CONDITIONS = [
+    name for name, condition in _CONDITIONS.items() if condition is not Condition.PARAPHRASED
+]
 
 
 def add_to(subparsers: Subparsers) -> None:
@@ -42,11 +44,9 @@ def add_to(subparsers: Subparsers) -> None:
         "run",
         help="ask the questions, or continue",
         description="Asks until all conditions are complete, a run is paused or a budget is reached. The "
-        "same "
-        "command continues after a stop or a kill. With --command, PROGRAM is called as `PROGRAM "
+        "same command continues after a stop or a kill. With --command, PROGRAM is called as `PROGRAM "
         "--input_json_file FILE --save_json_file FILE --img_root_dir FOLDER` (ReXrank's contract) for each "
-        "part "
-        "of the questions.",
+        "part of the questions.",
     )
     run.add_argument("name", metavar="EVALUATION")
     run.add_argument("--retry-failed", action="store_true", help="also call failed requests again")
@@ -62,9 +62,8 @@ def add_to(subparsers: Subparsers) -> None:
         "import",
         help="import the answers of one condition from a file",
         description="FILE is overread.prediction/1, ReXrank's output, lmms-eval samples, a table of "
-        "VLMEvalKit or "
-        "an inspect_ai log. Letters refer to the options in the order shown. An import is complete or has no "
-        "effect.",
+        "VLMEvalKit or an inspect_ai log. Letters refer to the options in the order shown. An import is "
+        "complete or has no effect.",
     )
     answers.add_argument("name", metavar="EVALUATION")
     answers.add_argument("file", type=Path, metavar="FILE")
@@ -88,8 +87,7 @@ def add_to(subparsers: Subparsers) -> None:
         "report",
         help="print accuracy with its floors, image reliance, consistency and position bias",
         description="Intervals are clustered by patient. A question without an answer counts as wrong. A "
-        "look at the "
-        "results of a private split is recorded in the audit trail.",
+        "look at the results of a private split is recorded in the audit trail.",
     )
     report.add_argument("name", metavar="EVALUATION")
     report.add_argument(
@@ -106,8 +104,7 @@ def _add_plan(verbs: Subparsers) -> None:
         "plan",
         help="plan an evaluation; nothing is sent yet",
         description="Chooses the questions of each condition, the other patients and the orders of options, "
-        "and "
-        "stores them.",
+        "and stores them.",
     )
     plan.add_argument("name", metavar="EVALUATION")
     plan.add_argument("dataset", metavar="DATASET")
@@ -178,8 +175,8 @@ def run_plan(args: argparse.Namespace) -> int:
 
 
 def _choose_conditions(args: argparse.Namespace) -> tuple[Condition, ...]:
-    possible = list(_CONDITIONS) if args.paraphrases_by else _DEFAULT_CONDITIONS
-    return tuple(_CONDITIONS[name] for name in args.condition or possible)
+    default_names = list(_CONDITIONS) if args.paraphrases_by else _DEFAULT_CONDITIONS
+    return tuple(_CONDITIONS[name] for name in args.condition or default_names)
 
 
 def run_list(_: argparse.Namespace) -> int:
@@ -187,15 +184,15 @@ def run_list(_: argparse.Namespace) -> int:
     by = command_line_person()
     with read_only_session() as db:
         progresses = [
-            evaluations.load_progress(db, by=by, name=item.name, now=datetime.now(UTC))
-            for item in evaluations.list_evaluations(db, by=by)
+            evaluations.load_progress(db, by=by, name=evaluation.name, now=datetime.now(UTC))
+            for evaluation in evaluations.list_evaluations(db, by=by)
         ]
     for progress in progresses:
-        item = progress.evaluation
+        evaluation = progress.evaluation
         print(
-            f"{item.name}\t{item.dataset} {item.release}, {item.split}\t{item.model}\t"
-            f"{progress.answers:,} of "
-            f"{count_text(progress.cases, 'answer')}\t{format_cost(progress.cost_nanos)}"
+            f"{evaluation.name}\t{evaluation.dataset} {evaluation.release}, {evaluation.split}\t"
+            f"{evaluation.model}\t{progress.answers:,} of {count_text(progress.cases, 'answer')}\t"
+            f"{format_cost(progress.cost_nanos)}"
         )
     if not progresses:
         print("No evaluations. Plan one with `cli.py evaluate plan`.")
@@ -259,8 +256,7 @@ def run_import(args: argparse.Namespace) -> int:
         return 1
     print(
         f"Imported {count_text(outcome.added, 'answer')}, {outcome.failed:,} without a recognised answer; "
-        f"these count "
-        "as wrong."
+        "these count as wrong."
     )
     return 0
 
@@ -292,24 +288,24 @@ def run_show(args: argparse.Namespace) -> int:
         progress = evaluations.load_progress(
             db, by=command_line_person(), name=args.name, now=datetime.now(UTC)
         )
-    item = progress.evaluation
+    evaluation = progress.evaluation
     for label, value in {
-        "evaluation": item.name,
-        "release": f"{item.dataset} {item.release}, {item.split} split",
-        "model": evaluations.describe_model(item),
-        "prompt": item.prompt or "none",
-        "radiographs": f"PNG, {item.image_size.value} size",
-        "seed": str(item.seed),
+        "evaluation": evaluation.name,
+        "release": f"{evaluation.dataset} {evaluation.release}, {evaluation.split} split",
+        "model": evaluations.describe_model(evaluation),
+        "prompt": evaluation.prompt or "none",
+        "radiographs": f"PNG, {evaluation.image_size.value} size",
+        "seed": str(evaluation.seed),
         "progress": evaluations.describe_progress(progress),
     }.items():
         print(f"{label}: {value}")
     if progress.paraphrases:
-        ended = f"{progress.paraphrases.ended:,} of {progress.paraphrases.run.requests:,}"
-        print(f"paraphrases: {ended} requests, {progress.paraphrases.state}")
-    for part in progress.conditions:
-        run = part.run
+        done_text = f"{progress.paraphrases.ended:,} of {progress.paraphrases.run.requests:,}"
+        print(f"paraphrases: {done_text} requests, {progress.paraphrases.state}")
+    for condition_progress in progress.conditions:
+        run = condition_progress.run
         excluded = "".join(f"; {count:,} excluded: {reason}" for reason, count in run.excluded.items())
-        state = f", {part.requests.state}" if part.requests else ""
+        state = f", {condition_progress.requests.state}" if condition_progress.requests else ""
         print(
             f"{run.condition.value}: {run.predictions:,} of "
             f"{count_text(run.cases, 'answer')}{state}{excluded}"
@@ -320,22 +316,23 @@ def run_show(args: argparse.Namespace) -> int:
 def run_report(args: argparse.Namespace) -> int:
     """Print the results."""
     with unit_of_work() as db:
-        item, results = evaluations.open_results(
+        evaluation, results = evaluations.open_results(
             db, by=command_line_person(), name=args.name, release=args.release, now=datetime.now(UTC)
         )
-    release = args.release or item.release
+    release = args.release or evaluation.release
     if args.json:
         plain = {
-            "evaluation": item.name,
+            "evaluation": evaluation.name,
             "keys": release,
-            "model": evaluations.describe_model(item),
+            "model": evaluations.describe_model(evaluation),
             **asdict(results),
         }
         print(json.dumps(plain, ensure_ascii=False, indent=2))
     else:
-        keys = "" if release == item.release else f", keys of {release}"
+        keys_text = "" if release == evaluation.release else f", keys of {release}"
         print(
-            f"{evaluations.describe_model(item)} on {item.dataset} {item.release}, {item.split} split{keys}"
+            f"{evaluations.describe_model(evaluation)} on {evaluation.dataset} {evaluation.release}, "
+            f"{evaluation.split} split{keys_text}"
         )
         print("\n".join(format_results(results)))
     return 0

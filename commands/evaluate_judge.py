@@ -54,9 +54,9 @@ def run_extract(args: argparse.Namespace) -> int:
     """Extract what is left and print the counts by condition. The exit code is 1 if something is left."""
     by = command_line_person()
     with unit_of_work() as db:
-        planned = evaluations.find_extraction_run(db, by=by, name=args.name)
-        if args.endpoint or planned is None:
-            planned = evaluations.create_extraction_run(
+        run = evaluations.find_extraction_run(db, by=by, name=args.name)
+        if args.endpoint or run is None:
+            run = evaluations.create_extraction_run(
                 db,
                 by=by,
                 name=args.name,
@@ -64,13 +64,13 @@ def run_extract(args: argparse.Namespace) -> int:
                 budget=read_budget(args),
                 now=datetime.now(UTC),
             )
-    is_finished = _work_on(planned, args)
+    is_finished = _work_on(run, args)
     with read_only_session() as db:
         counts = evaluations.count_extractions(db, by=by, name=args.name)
-    for item in counts:
+    for line in counts:
         print(
-            f"{item.condition.value}: no rule extracted {count_text(item.failed, 'answer')}, the judge "
-            f"{item.extracted:,} of them"
+            f"{line.condition.value}: no rule extracted {count_text(line.failed, 'answer')}, the judge "
+            f"{line.extracted:,} of them"
         )
     return 0 if is_finished else 1
 
@@ -78,13 +78,13 @@ def run_extract(args: argparse.Namespace) -> int:
 def run_judge(args: argparse.Namespace) -> int:
     """Judge what is left and print the result. The exit code is 1 if something is left."""
     by = command_line_person()
-    experts = _read_experts(args.experts) if args.experts else None
+    expert_scores = _read_expert_scores(args.experts) if args.experts else None
     with unit_of_work() as db:
-        if experts is not None:
-            evaluations.check_experts(db, by=by, name=args.name, question_ids=experts)
-        planned = evaluations.find_judge_run(db, by=by, name=args.name)
-        if args.endpoint or planned is None:
-            planned = evaluations.create_judge_run(
+        if expert_scores is not None:
+            evaluations.check_experts(db, by=by, name=args.name, question_ids=expert_scores)
+        run = evaluations.find_judge_run(db, by=by, name=args.name)
+        if args.endpoint or run is None:
+            run = evaluations.create_judge_run(
                 db,
                 by=by,
                 name=args.name,
@@ -92,8 +92,8 @@ def run_judge(args: argparse.Namespace) -> int:
                 budget=read_budget(args),
                 now=datetime.now(UTC),
             )
-    is_finished = _work_on(planned, args)
-    _print_scores(args.name, experts)
+    is_finished = _work_on(run, args)
+    _print_scores(args.name, expert_scores)
     return 0 if is_finished else 1
 
 
@@ -103,29 +103,29 @@ def _require_endpoint(args: argparse.Namespace) -> str:
     return str(args.endpoint)
 
 
-def _work_on(planned: ModelRun, args: argparse.Namespace) -> bool:
-    """Call what is left of a run, print its progress, and return whether it is finished."""
+def _work_on(run: ModelRun, args: argparse.Namespace) -> bool:
+    """Send the remaining requests of a run, print its progress, and return whether it is finished."""
     by = command_line_person()
     now = datetime.now(UTC)
     with unit_of_work() as db:
-        progress = load_progress(db, by=by, name=planned.name, now=now)
+        progress = load_progress(db, by=by, name=run.name, now=now)
         if args.retry_failed or not progress.is_finished:
-            resume_run(db, by=by, name=planned.name, retry_failed=args.retry_failed, now=now)
+            resume_run(db, by=by, name=run.name, retry_failed=args.retry_failed, now=now)
     printer = ProgressPrinter()
     with stopping_on_signals() as should_stop:
         progress = work_on_run(
             by=by,
-            name=planned.name,
+            name=run.name,
             worker=make_worker_name(),
             clock=lambda: datetime.now(UTC),
-            report=lambda calls: printer("requests", calls, planned.requests),
+            report=lambda calls: printer("requests", calls, run.requests),
             should_stop=should_stop,
         )
     print(describe_progress(progress))
     return progress.is_finished
 
 
-def _print_scores(name: str, experts: dict[str, float] | None) -> None:
+def _print_scores(name: str, expert_scores: dict[str, float] | None) -> None:
     from evaluation.results import number_clusters  # noqa: PLC0415 - imports scipy, which takes a second
     from evaluation.scores_text import list_judge_lines  # noqa: PLC0415 - as above
     from measures.means import mean_by_cluster  # noqa: PLC0415 - as above
@@ -135,12 +135,12 @@ def _print_scores(name: str, experts: dict[str, float] | None) -> None:
     clusters = number_clusters(judged.questions)
     values = judged.scores.values
     mean = mean_by_cluster(list(values.values()), [clusters[number] for number in values])
-    calibration = None if experts is None else evaluations.calibrate_on_experts(judged, experts)
+    calibration = None if expert_scores is None else evaluations.calibrate_on_experts(judged, expert_scores)
     print(judged.version)
     print("\n".join(list_judge_lines(judged.scores, mean, calibration)))
 
 
-def _read_experts(path: Path) -> dict[str, float]:
+def _read_expert_scores(path: Path) -> dict[str, float]:
     """Return the mean AR-score of the experts by question.
 
     Raises:

@@ -61,9 +61,13 @@ def run(args: argparse.Namespace) -> int:
     """Compute the missing scores, and print or write all."""
     by, printer = command_line_person(), ProgressPrinter()
     with read_only_session() as db:
-        sets = evaluations.list_evaluated_splits(db, by=by)
+        splits = evaluations.list_evaluated_splits(db, by=by)
     requested = (args.dataset, args.release, args.split)
-    matches = [item for item in sets if (item.dataset, item.release, item.split) == requested]
+    matches = [
+        candidate
+        for candidate in splits
+        if (candidate.dataset, candidate.release, candidate.split) == requested
+    ]
     if not matches:
         raise NotFound(
             f"No model has answered the {args.split} split of {args.dataset} {args.release} as given. "

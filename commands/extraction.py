@@ -35,7 +35,7 @@ def add_to(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--format",
         dest="answer_format",
-        choices=[name.value for name in AnswerFormat if not name.is_free_text],
+        choices=[member.value for member in AnswerFormat if not member.is_free_text],
         default=AnswerFormat.SINGLE.value,
         help="answer format of the questions (default single)",
     )
@@ -48,23 +48,23 @@ def add_to(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the counts by file and rule."""
     answer_format = AnswerFormat(args.answer_format)
-    # The texts are not known, so an answer that quotes an option counts as failed.
+    # The texts of the options are not known, so an answer that quotes an option counts as failed.
     options = () if answer_format is AnswerFormat.CLOSED else ("\0",) * args.options
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["file", "rule", "replies", "percent", *(["equal_to_key"] if args.key else [])])
     for path in args.files:
-        replies, equal = Counter[str](), Counter[str]()
+        reply_counts, equal_counts = Counter[str](), Counter[str]()
         for record in _iterate_records(path, args.records):
             extraction = extract_answer(
                 _get_text(record, args.reply, path), format_=answer_format, options=options
             )
-            replies[extraction.rule] += 1
+            reply_counts[extraction.rule] += 1
             if args.key:
                 key = _get_text(record, args.key, path).strip().casefold()
-                equal[extraction.rule] += _format_answer(extraction.answer) == key
-        for rule, count in replies.most_common():
-            share = f"{100 * count / replies.total():.1f}"
-            writer.writerow([path.name, rule, count, share, *([equal[rule]] if args.key else [])])
+                equal_counts[extraction.rule] += _format_answer(extraction.answer) == key
+        for rule, count in reply_counts.most_common():
+            percent = f"{100 * count / reply_counts.total():.1f}"
+            writer.writerow([path.name, rule, count, percent, *([equal_counts[rule]] if args.key else [])])
     return 0
 
 
@@ -86,7 +86,11 @@ def _iterate_records(path: Path, field: str | None) -> Iterator[dict[str, Any]]:
     if field is not None:
         data = data.get(field) if isinstance(data, dict) else None
     records = list(data.values()) if isinstance(data, dict) else data
-    if not isinstance(records, list) or not records or not all(isinstance(item, dict) for item in records):
+    if (
+        not isinstance(records, list)
+        or not records
+        or not all(isinstance(record, dict) for record in records)
+    ):
         location = f"the field {field!r}" if field else "the file"
         raise InvalidValue("records", f"{path}: {location} has no records. Name their field with --records.")
     yield from records

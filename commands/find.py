@@ -49,11 +49,11 @@ def run(args: argparse.Namespace) -> int:
             count, is_exact = count_matches(db, by=by, search=search)
             print(f"{count:,}{'' if is_exact else ' or more'}")
             return 0
-        out = csv.writer(sys.stdout)
-        out.writerow(_COLUMNS)
-        last_number, remaining = 0, args.most
+        writer = csv.writer(sys.stdout)
+        writer.writerow(_COLUMNS)
+        last_row_id, remaining = 0, args.most
         while remaining > 0:
-            page = search_questions(db, by=by, search=search, after=last_number, most=min(remaining, 500))
+            page = search_questions(db, by=by, search=search, after=last_row_id, most=min(remaining, 500))
             for question in page.questions:
                 values = (
                     question.id,
@@ -65,9 +65,9 @@ def run(args: argparse.Namespace) -> int:
                     " ".join(question.decisions),
                     question.stem,
                 )
-                out.writerow([escape_formula(str(value or "")) for value in values])
+                writer.writerow([escape_formula(str(value or "")) for value in values])
             if not page.has_next:
                 break
             remaining -= len(page.questions)
-            last_number = page.questions[-1].number
+            last_row_id = page.questions[-1].number
     return 0

@@ -187,14 +187,14 @@ def _add_model_arguments(parser: argparse.ArgumentParser) -> None:
     add_budget(parser)
 
 
-def _load(args: argparse.Namespace, printer: ProgressPrinter) -> SourceContent | None:
+def _load_content(args: argparse.Namespace, printer: ProgressPrinter) -> SourceContent | None:
     """Load the source. Print invalid records and return None, unless they are skipped."""
     if args.dataset and not (args.images or args.without_images):
         raise InvalidValue("images", "give --images DIR or --without-images with --dataset")
     if not args.dataset and (args.images or args.without_images):
         raise InvalidValue("dataset", "give --dataset NAME to import the questions")
     for name, folder in (("out", args.out.absolute().parent), ("images", args.images)):
-        if folder is not None and not folder.is_dir():  # found now rather than after all calls
+        if folder is not None and not folder.is_dir():  # refused now, not after all calls of the model
             raise InvalidValue(name, f"{folder} is not a folder")
     content = load_source(
         args.source,
@@ -228,7 +228,7 @@ def run_template(args: argparse.Namespace) -> int:
     per_exam = {format_: getattr(args, format_) for format_ in PER_EXAM}
     check_per_exam(per_exam)
     printer = ProgressPrinter()
-    content = _load(args, printer)
+    content = _load_content(args, printer)
     if content is None:
         return 1
     path = _choose_path(args)
@@ -251,9 +251,9 @@ def run_template(args: argparse.Namespace) -> int:
 
 
 def run_with_model(args: argparse.Namespace) -> int:
-    """Run the stages, write the file and import it. Return 1 if records are invalid or work is left."""
+    """Run the stages, write the file and import it. Returns 1 if records are invalid or work is left."""
     printer = ProgressPrinter()
-    content = _load(args, printer)
+    content = _load_content(args, printer)
     if content is None:
         return 1
     exams = content.exams

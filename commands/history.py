@@ -24,8 +24,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the question as it was imported, its origin if it is known, then its events."""
     by = command_line_person()
     with read_only_session() as db:
-        number = load_question_row_id(db, by=by, dataset=args.dataset, question_id=args.question)
-        question_history = load_history(db, by=by, question_row_id=number)
+        row_id = load_question_row_id(db, by=by, dataset=args.dataset, question_id=args.question)
+        question_history = load_history(db, by=by, question_row_id=row_id)
     question = question_history.question
     print(f"{question.id} ({question.format}), exam {question.exam_id}")
     print(question.stem)

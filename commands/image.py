@@ -84,11 +84,11 @@ def _render(
     refusals = []
     with _open_renderer(processes) as (executor, decoder):
         results = render_all(jobs, executor=executor, decoder=decoder, bits=bits, window=window)
-        for done, refusal in enumerate(results, start=1):
+        for done_count, refusal in enumerate(results, start=1):
             if refusal is not None:
                 refusals.append(refusal)
             if len(jobs) > 1:
-                print(f"\r{done:,} of {len(jobs):,}", end="", file=sys.stderr, flush=True)
+                print(f"\r{done_count:,} of {len(jobs):,}", end="", file=sys.stderr, flush=True)
     if len(jobs) > 1:
         print(file=sys.stderr)
     return refusals

@@ -217,8 +217,8 @@ def _print_dry_run(result: DryRun) -> int:
         ("refusals by field", result.refused_fields),
     ):
         print(f"{heading}: " + (", ".join(f"{name} {count:,}" for name, count in counts.items()) or "none"))
-    missing = "not checked without --images" if result.missing is None else f"{len(result.missing):,}"
-    print(f"images referenced: {result.images:,}; not in the folder: {missing}")
+    missing_text = "not checked without --images" if result.missing is None else f"{len(result.missing):,}"
+    print(f"images referenced: {result.images:,}; not in the folder: {missing_text}")
     for number, (question, exam) in enumerate(result.examples, start=1):
         files = ", ".join(radiograph.file for radiograph in exam.radiographs)
         print(f"\nExample {number}: {question.id} ({question.format}; exam {exam.id}; {files})")
@@ -252,17 +252,17 @@ class _ProgressPrinter:
 
     def __init__(self) -> None:
         self._started_at = self._printed_at = time.monotonic()
-        self._line_open = False
+        self._has_open_line = False
 
     def __call__(self, progress: ImportProgress) -> None:
         now = time.monotonic()
-        if now - self._started_at < 2 or (now - self._printed_at < 1 and self._line_open):
+        if now - self._started_at < 2 or (now - self._printed_at < 1 and self._has_open_line):
             return
-        self._printed_at, self._line_open = now, True
+        self._printed_at, self._has_open_line = now, True
         counts = f"{progress.images:,} images, {progress.refused:,} invalid"
         line = f"\r{progress.fraction:4.0%}  {progress.records:,} records, {counts}"
         print(line, end="", file=sys.stderr, flush=True)
 
     def finish(self) -> None:
-        if self._line_open:
+        if self._has_open_line:
             print(file=sys.stderr)

@@ -96,13 +96,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_plan(plan: BoxPlan, file: str) -> None:
-    headline, *not_changed = plan.describe(file)
+    headline, *remarks = plan.describe(file)
     print(headline)
     for change in plan.changes[:_MAX_SHOWN]:
         before, after = change.describe()
         print(f"  {change.key}: {before} → {after}")
     if len(plan.changes) > _MAX_SHOWN:
         print(f"  … and {len(plan.changes) - _MAX_SHOWN:,} more")
-    for sentence in not_changed:
+    for sentence in remarks:
         print(sentence)
     print_refusals(plan.refusals, count=len(plan.refusals), limit=_MAX_SHOWN)

@@ -48,13 +48,13 @@ def run(args: argparse.Namespace) -> int:
             f"{args.file}: "
             + ("is not a regular file; choose a file" if args.file.exists() else "no such file")
         )
-    size, last_printed_at, printed = max(1, args.file.stat().st_size), time.monotonic(), False
+    size, last_printed_at, has_printed = max(1, args.file.stat().st_size), time.monotonic(), False
 
     def report_progress(bytes_read: int) -> None:
-        nonlocal printed, last_printed_at
+        nonlocal has_printed, last_printed_at
         if time.monotonic() - last_printed_at > 2:
             print(f"\r{bytes_read / size:4.0%}", end="", file=sys.stderr, flush=True)
-            printed, last_printed_at = True, time.monotonic()
+            has_printed, last_printed_at = True, time.monotonic()
 
     with unit_of_work() as db:
         outcome = import_predictions(
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
             progress=report_progress,
         )
-    if printed:
+    if has_printed:
         print(file=sys.stderr)
     if outcome.refused:
         print_refusals(outcome.refusals, count=outcome.refused, limit=_MAX_SHOWN, record_label="line ")

@@ -27,13 +27,13 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser("jury")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
     _add_plan(verbs)
-    for name, run, text in (
+    for name, run, help_text in (
         ("run", run_run, "make the calls; continues a jury that was paused or interrupted"),
         ("pause", run_pause, "pause in all processes; calls under way are stored"),
         ("cancel", run_cancel, "cancel; this cannot be undone; votes so far are kept"),
         ("show", run_show, "print judges, progress and costs"),
     ):
-        verb = verbs.add_parser(name, help=text)
+        verb = verbs.add_parser(name, help=help_text)
         verb.add_argument("jury", type=int, metavar="JURY", help="id that `jury list` shows")
         verb.set_defaults(run=run)
         if name == "run":
@@ -122,14 +122,16 @@ def run_run(args: argparse.Namespace) -> int:
     """Work on the jury in this process; the exit code is 1 if something is left."""
     by, printer = command_line_person(), ProgressPrinter()
     with unit_of_work() as db:
-        opened = quality.open_jury(db, by=by, jury_id=args.jury, retry_failed=args.retry_failed, now=_now())
+        opened_jury = quality.open_jury(
+            db, by=by, jury_id=args.jury, retry_failed=args.retry_failed, now=_now()
+        )
     with stopping_on_signals() as should_stop:
         progress = quality.work_on_jury(
             by=by,
             jury_id=args.jury,
             worker=make_worker_name(),
             clock=_now,
-            report=lambda ended: printer("requests", min(ended, opened.requests), opened.requests),
+            report=lambda ended: printer("requests", min(ended, opened_jury.requests), opened_jury.requests),
             should_stop=should_stop,
         )
     print(quality.describe_jury_progress(progress))
@@ -177,7 +179,7 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 def run_results(args: argparse.Namespace) -> int:
-    """Print how the judges answered each item."""
+    """Print how the judges answered each criterion."""
     _print_results(command_line_person(), args.dataset)
     return 0
 
@@ -186,8 +188,8 @@ def run_votes(args: argparse.Namespace) -> int:
     """Print the votes on one question."""
     by = command_line_person()
     with read_only_session() as db:
-        number = load_question_row_id(db, by=by, dataset=args.dataset, question_id=args.question)
-        details = quality.load_question_votes(db, by=by, question_row_id=number)
+        row_id = load_question_row_id(db, by=by, dataset=args.dataset, question_id=args.question)
+        details = quality.load_question_votes(db, by=by, question_row_id=row_id)
     for detail in details:
         judge = detail.judge
         print(
@@ -197,8 +199,8 @@ def run_votes(args: argparse.Namespace) -> int:
         )
         if detail.vote.answers:
             reasons = detail.reasons or ("",) * len(detail.items)
-            for item, answer, reason in zip(detail.items, detail.vote.answers, reasons, strict=True):
-                print(f"    {item.name}: {answer}. {reason}".rstrip())
+            for criterion, answer, reason in zip(detail.items, detail.vote.answers, reasons, strict=True):
+                print(f"    {criterion.name}: {answer}. {reason}".rstrip())
     if not details:
         print("No votes.")
     return 0

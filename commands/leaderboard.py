@@ -56,11 +56,11 @@ def add_to(subparsers: Subparsers) -> None:
     status = verbs.add_parser("status", help="print the submissions of a team and what is left of its quotas")
     select = verbs.add_parser("select", help="select the submission that counts for a team")
     receipt = verbs.add_parser("receipt", help="print the receipt of a submission as JSON")
-    for item in (status, select, receipt):
-        item.add_argument("leaderboard", metavar="LEADERBOARD")
-        item.add_argument("team", metavar="TEAM")
-    for item in (select, receipt):
-        item.add_argument("submission", type=int, metavar="ID")
+    for verb in (status, select, receipt):
+        verb.add_argument("leaderboard", metavar="LEADERBOARD")
+        verb.add_argument("team", metavar="TEAM")
+    for verb in (select, receipt):
+        verb.add_argument("submission", type=int, metavar="ID")
     status.set_defaults(run=run_status)
     select.set_defaults(run=run_select)
     receipt.set_defaults(run=run_receipt)
@@ -242,11 +242,11 @@ def run_status(args: argparse.Namespace) -> int:
     scores = {
         score.submission_id: score for score in status.scores if score.version == status.leaderboard.version
     }
-    for item in status.submissions:
-        counting = "\ton the leaderboard" if item.id == status.counted_submission_id else ""
+    for submission in status.submissions:
+        counted_text = "\ton the leaderboard" if submission.id == status.counted_submission_id else ""
         print(
-            f"{item.id}\t{item.submitted_at:%Y-%m-%d %H:%M} UTC\t{item.details.method}\t"
-            f"{describe_score(scores.get(item.id))}{counting}"
+            f"{submission.id}\t{submission.submitted_at:%Y-%m-%d %H:%M} UTC\t{submission.details.method}\t"
+            f"{describe_score(scores.get(submission.id))}{counted_text}"
         )
     return 0
 

@@ -132,10 +132,10 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compute the measures and write them. Returns 0; a refusal names line and field and is raised."""
+    """Compute the measures and write them. Returns 0; raises Refused with line and field."""
     # The output file is moved into place, which would replace a device or pipe such as /dev/stdout.
-    special = args.out.exists() and not args.out.is_file()
-    if special or not args.out.absolute().parent.is_dir():
+    is_special = args.out.exists() and not args.out.is_file()
+    if is_special or not args.out.absolute().parent.is_dir():
         raise Refused(f"--out {args.out}: choose a file in an existing folder")
     layout, table = read_table(args.ratings, BOXES, RATINGS)
     compute = _compute_boxes if layout is BOXES else _compute_ratings

@@ -93,8 +93,8 @@ def _parse_price(text: str) -> Decimal:
 
 def run_add(args: argparse.Namespace) -> int:
     """Store the endpoint."""
-    names = {field.name for field in fields(Endpoint)} & set(vars(args))
-    endpoint = Endpoint(**{name: getattr(args, name) for name in names})
+    field_names = {field.name for field in fields(Endpoint)} & set(vars(args))
+    endpoint = Endpoint(**{name: getattr(args, name) for name in field_names})
     with unit_of_work() as db:
         saved = models.save_endpoint(db, by=command_line_person(), endpoint=endpoint, now=datetime.now(UTC))
     print(f"Saved endpoint {saved.name}: {saved.model} at {saved.url} ({saved.data_use}).")
@@ -137,7 +137,7 @@ def run_remove(args: argparse.Namespace) -> int:
 
 
 def run_data_use(args: argparse.Namespace) -> int:
-    """Print the policies, or set that of one dataset."""
+    """Set the policy of one dataset if requested, and print the policies."""
     by = command_line_person()
     if args.allow is not None:
         if args.dataset is None:

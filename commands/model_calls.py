@@ -1,4 +1,4 @@
-"""What commands that call language models share: limits, the name of the process, and stopping it."""
+"""Shared parts of the commands that call language models: limits, process names, stopping on signals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
 
 
 def read_budget(args: argparse.Namespace) -> Budget | None:
-    """Return the limits that were given; None without any."""
+    """Return the limits that were given; None if none was given."""
     budget = Budget(max_calls=args.max_calls, max_tokens=args.max_tokens, max_cost_nanos=args.max_cost)
     return None if budget == Budget() else budget
 
@@ -46,7 +46,7 @@ def read_lease(args: argparse.Namespace) -> timedelta:
     """Return the time that this process holds requests.
 
     Raises:
-        InvalidValue: it is less than a second.
+        InvalidValue: the time is less than a second.
     """
     if args.lease < 1:
         raise InvalidValue("--lease", "must be at least 1 second")
@@ -61,19 +61,19 @@ def make_worker_name() -> str:
 @contextmanager
 def stopping_on_signals() -> Iterator[Callable[[], bool]]:
     """Yield a function that states whether Ctrl+C or the service manager asked the process to stop."""
-    stopping: list[int] = []
+    received_signals: list[int] = []
 
-    def stop(number: int, _: FrameType | None) -> None:
-        if stopping:
+    def stop(signal_number: int, _: FrameType | None) -> None:
+        if received_signals:
             raise KeyboardInterrupt
-        stopping.append(number)
+        received_signals.append(signal_number)
         print("Stopping: calls under way are stored. Press Ctrl+C again to abandon them.", file=sys.stderr)
 
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous_handlers = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: bool(stopping)
+        yield lambda: bool(received_signals)
     finally:
-        for number, handler in previous.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)
 
 

@@ -63,19 +63,19 @@ def run_texts(args: argparse.Namespace) -> int:
     """Search the texts and print the hits by kind. Returns 0 even if there are hits."""
     by = command_line_person()
 
-    printed = False
+    has_printed = False
 
     def print_progress(done: int, total: int, unit: str) -> None:
-        nonlocal printed
+        nonlocal has_printed
         if total > 1_000:
-            printed = True
+            has_printed = True
             print(f"\r{done:,} of {total:,} {unit}", end="", file=sys.stderr, flush=True)
 
     with read_only_session() as db:
         search_result = find_hits(
             db, by=by, dataset=args.dataset, workspace=current_workspace(), progress=print_progress
         )
-    if printed:
+    if has_printed:
         print(file=sys.stderr)
     with unit_of_work() as db:
         record_hits(db, by=by, result=search_result, now=datetime.now(UTC))
@@ -126,9 +126,11 @@ def _list_next(args: argparse.Namespace) -> int:
 
 
 def _record_decisions(args: argparse.Namespace) -> int:
-    invalid = [sha256 for sha256 in args.images if len(sha256) != 64 or set(sha256) - set("0123456789abcdef")]
-    if invalid:
-        raise InvalidValue("SHA256", f"{invalid[0]!r} is not a SHA-256 of 64 hex digits")
+    invalid_values = [
+        sha256 for sha256 in args.images if len(sha256) != 64 or set(sha256) - set("0123456789abcdef")
+    ]
+    if invalid_values:
+        raise InvalidValue("SHA256", f"{invalid_values[0]!r} is not a SHA-256 of 64 hex digits")
     decisions = [(sha256, _CHOICES[args.decision]) for sha256 in args.images]
     with unit_of_work() as db:
         decide_images(db, by=command_line_person(), decisions=decisions, now=datetime.now(UTC))

@@ -137,10 +137,14 @@ def run_list(args: argparse.Namespace) -> int:  # noqa: ARG001 - all commands ta
 def run_assign(args: argparse.Namespace) -> int:
     """Assign a practice set. Returns 0; raises DomainError if refused."""
     with unit_of_work() as db:
-        added = assign_practice(
+        added_names = assign_practice(
             db, by=command_line_person(), practice=args.practice, to=args.to, now=datetime.now(UTC)
         )
-    print(f"Practice set {args.practice} is assigned to {', '.join(added)}." if added else "No change.")
+    print(
+        f"Practice set {args.practice} is assigned to {', '.join(added_names)}."
+        if added_names
+        else "No change."
+    )
     return 0
 
 
@@ -175,11 +179,11 @@ def _read_text(path: Path) -> str:
 
 def _print_overview(overview: PracticeOverview) -> None:
     practice = overview.practice
-    required = f"; required by {', '.join(overview.required_by)}" if overview.required_by else ""
+    requirement_text = f"; required by {', '.join(overview.required_by)}" if overview.required_by else ""
     print(
         f"{practice.name}: {count_text(practice.sound, 'sound question')} and "
         f"{count_text(practice.faulty, 'faulty question')} ({practice.source}); "
-        f"{format_pass_mark(practice.pass_mark)}{required}"
+        f"{format_pass_mark(practice.pass_mark)}{requirement_text}"
     )
     for row in overview.reviewers:
         score = row.score

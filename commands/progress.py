@@ -96,11 +96,11 @@ def format_text(batch_progress: Progress) -> Iterable[str]:
     yield ""
     yield from batch_progress.summary_lines
     if batch_progress.reviewed:
-        decided = ", ".join(
+        decisions_text = ", ".join(
             f"{rate.name} {rate.share.count:,} ({format_percent(rate.share.estimate)})"
             for rate in batch_progress.decisions
         )
-        yield f"Decided: {decided}."
+        yield f"Decided: {decisions_text}."
     if batch_progress.skipped.n:
         yield (
             f"Skipped: {batch_progress.skipped.count:,} of {batch_progress.skipped.n:,} questions "
@@ -146,7 +146,7 @@ def _format_ratings(batch_progress: Progress) -> Iterable[str]:
 
 
 def _line_to_plain(line: ProgressLine) -> dict[str, Any]:
-    # JSON calls requested judgements "asked".
+    # In the JSON output, the field "requested" is called "asked".
     plain = {"asked" if name == "requested" else name: value for name, value in asdict(line).items()}
     plain["finish"] = line.finish.expected_at.isoformat() if line.finish.expected_at else None
     plain["finish_note"] = line.finish.note

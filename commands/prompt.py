@@ -27,8 +27,7 @@ def add_to(subparsers: Subparsers) -> None:
         help="store a prompt file as the next version of its name",
         description="FILE is TOML with name, system, user, parameters, schema and examples "
         "(docs/language-models.md). A stored version never changes. A file that equals the newest "
-        "version adds "
-        "nothing.",
+        "version adds nothing.",
     )
     add.add_argument("file", type=Path, metavar="FILE")
     add.add_argument("--note", default="", help="what changed, or the purpose of a first version")
@@ -140,24 +139,24 @@ def run_examples(args: argparse.Namespace) -> int:
 def run_add_example(args: argparse.Namespace) -> int:
     """Store an example."""
     by = command_line_person()
-    given = dict(_split_value(text) for text in args.values)
+    given_values = dict(_split_value(text) for text in args.values)
     reply = _read_text(args.reply).strip()
     with unit_of_work() as db:
         source = models.load_example_source(db, by=by, dataset=args.dataset, exam=args.exam)
         fields = models.list_example_fields(models.load_prompt(db, by=by, label=args.prompt))
-        known = read_exam_variables(source.exam)
-        number = models.save_example(
+        exam_values = read_exam_variables(source.exam)
+        example_id = models.save_example(
             db,
             by=by,
             prompt=args.prompt,
             dataset=args.dataset,
             exam=args.exam,
-            variables={name: known[name] for name in fields if name in known} | given,
+            variables={name: exam_values[name] for name in fields if name in exam_values} | given_values,
             reply=reply,
             radiographs=args.radiographs,
             now=datetime.now(UTC),
         )
-    print(f"Added example {number}. `cli.py prompt export-examples` makes it part of the next version.")
+    print(f"Added example {example_id}. `cli.py prompt export-examples` makes it part of the next version.")
     return 0
 
 
@@ -190,12 +189,12 @@ def run_export_examples(args: argparse.Namespace) -> int:
     by = command_line_person()
     with unit_of_work() as db:
         name = models.load_prompt(db, by=by, label=args.prompt).name
-        numbers = [example.id for example in models.list_examples(db, by=by, prompt=name)]
+        example_ids = [example.id for example in models.list_examples(db, by=by, prompt=name)]
         version = models.export_examples(
             db,
             by=by,
             prompt=args.prompt,
-            examples=args.example or numbers,
+            examples=args.example or example_ids,
             note=args.note,
             now=datetime.now(UTC),
         )

@@ -89,8 +89,8 @@ def run_show(args: argparse.Namespace) -> int:
         f"images {check.dataset or 'none'}, seed {check.seed}"
     )
     for expert in overview.experts:
-        done = overview.done.get(expert.person_id, 0)
-        print(f"{expert.name}\t{done:,} of {count_text(overview.total, 'sentence')}")
+        done_count = overview.done.get(expert.person_id, 0)
+        print(f"{expert.name}\t{done_count:,} of {count_text(overview.total, 'sentence')}")
     return 0
 
 

@@ -139,7 +139,7 @@ def add_to(subparsers: Subparsers) -> None:
     )
     training.add_argument(
         "--boxes",
-        choices=[form.value for form in BoxFormat],
+        choices=[box_format.value for box_format in BoxFormat],
         default=BoxFormat.GEMEX.value,
         help="form of the boxes (default gemex: the grid of 224 x 224); ms-swift converts them itself",
     )
@@ -164,9 +164,9 @@ def _create(args: argparse.Namespace) -> int:
     limit = args.only_if_key_errors_under
     if limit is not None and not 0 < limit <= 100:
         args.parser.error("--only-if-key-errors-under must be above 0 and at most 100")
-    split = None
+    split_plan = None
     if args.private or args.valid or args.test:
-        split = SplitPlan(
+        split_plan = SplitPlan(
             private_share=args.private, valid_share=args.valid, test_share=args.test, seed=args.split_seed
         )
     # The release is written in a read transaction, so that it does not block reviewers who save verdicts.
@@ -182,7 +182,7 @@ def _create(args: argparse.Namespace) -> int:
             with_images=args.with_images,
             with_reports=args.with_reports,
             with_sr=args.with_sr,
-            split=split,
+            split=split_plan,
             key_errors_under=None if limit is None else limit / 100,
             with_audit_head=True,
             formats=_parse_forms(args),
@@ -249,8 +249,8 @@ def _compare_folders(args: argparse.Namespace) -> int:
             ("moved", comparison.moved),
         ):
             print(*(f"{change}\t{question_id}" for question_id in ids), sep="\n", end="\n" if ids else "")
-        for name, ids in comparison.changed.items():
-            print(*(f"{name}\t{question_id}" for question_id in ids), sep="\n")
+        for field, ids in comparison.changed.items():
+            print(*(f"{field}\t{question_id}" for question_id in ids), sep="\n")
     return 0
 
 

@@ -50,10 +50,8 @@ def add_to(subparsers: Subparsers) -> None:
         "resume",
         help="make the calls of a run, or continue",
         description="Runs until all requests are answered, the run is paused or the budget is reached. "
-        "The same "
-        "command on other machines with the same PostgreSQL database shares the work. Ctrl+C stops it; "
-        "calls under "
-        "way are stored.",
+        "The same command on other machines with the same PostgreSQL database shares the work. Ctrl+C "
+        "stops it; calls under way are stored.",
     )
     resume.add_argument("name", metavar="RUN")
     resume.add_argument(
@@ -78,8 +76,7 @@ def add_to(subparsers: Subparsers) -> None:
         "replay",
         help="write all replies from the ledger, without any call",
         description="Writes JSON lines with custom_id, output and failure, in the order of the requests. "
-        "Two replays "
-        "of a finished run are identical.",
+        "Two replays of a finished run are identical.",
     )
     replay.add_argument("name", metavar="RUN")
     replay.add_argument("--to", type=Path, metavar="FILE", help="default: standard output")
@@ -92,8 +89,8 @@ def _add_batch_commands(verbs: Subparsers) -> None:
         "write-batch",
         help="write the waiting requests to batch files of a provider or of vLLM",
         description="The requests then belong to the batch: `run resume` does not call them. Send the "
-        "files yourself, "
-        "and read the results with `run read-batch`. A file has at most 50,000 lines and 200 MB.",
+        "files yourself, and read the results with `run read-batch`. A file has at most 50,000 lines and "
+        "200 MB.",
     )
     write.add_argument("name", metavar="RUN")
     write.add_argument("folder", type=Path, metavar="FOLDER")
@@ -109,8 +106,7 @@ def _add_batch_commands(verbs: Subparsers) -> None:
         "read-batch",
         help="read files of results and errors of a batch",
         description="Lines may be in any order. Reading a file again changes nothing. Requests that the "
-        "provider did "
-        "not process, or whose reply has to be corrected, wait again.",
+        "provider did not process, or whose reply has to be corrected, wait again.",
     )
     read.add_argument("name", metavar="RUN")
     read.add_argument("files", type=Path, nargs="+", metavar="FILE")
@@ -122,10 +118,8 @@ def _add_create(verbs: Subparsers) -> None:
         "create",
         help="create a run from a file of requests; nothing is sent yet",
         description='FILE has one JSON object per line: {"custom_id": …, "body": {"messages": […], …}} '
-        "as in batch "
-        'files of OpenAI, or with --prompt {"custom_id": …, "variables": {…}, "images": [SHA-256, …]}. '
-        "The same "
-        "command again changes nothing.",
+        'as in batch files of OpenAI, or with --prompt {"custom_id": …, "variables": {…}, "images": '
+        "[SHA-256, …]}. The same command again changes nothing.",
     )
     create.add_argument("name", metavar="RUN")
     create.add_argument("file", type=Path, metavar="FILE")
@@ -163,25 +157,25 @@ def run_create(args: argparse.Namespace) -> int:
 
 
 def _read_requests(path: Path, prompt: models.PromptVersion | None) -> Iterator[ModelRequest]:
-    parsed = parse_prompt(prompt.content) if prompt else None
+    parsed_prompt = parse_prompt(prompt.content) if prompt else None
     with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
+        for line_number, line in enumerate(file, start=1):
             if not line.strip():
                 continue
             try:
                 record = decode_json(line, dict[str, Any])
                 custom_id = str(record["custom_id"])
-                if parsed is None:
+                if parsed_prompt is None:
                     yield ModelRequest(custom_id=custom_id, body=_read_body(record))
                 else:
                     values, images = record.get("variables", {}), record.get("images", [])
-                    yield parsed.build_request(custom_id=custom_id, values=values, images=images)
+                    yield parsed_prompt.build_request(custom_id=custom_id, values=values, images=images)
             except msgspec.DecodeError as error:
-                raise InvalidValue(f"{path} line {number}", f"is not a JSON object: {error}") from error
+                raise InvalidValue(f"{path} line {line_number}", f"is not a JSON object: {error}") from error
             except KeyError as error:
-                raise InvalidValue(f"{path} line {number}", f"has no field {error}") from error
+                raise InvalidValue(f"{path} line {line_number}", f"has no field {error}") from error
             except InvalidValue as error:
-                raise InvalidValue(f"{path} line {number}: {error.field}", error.reason) from error
+                raise InvalidValue(f"{path} line {line_number}: {error.field}", error.reason) from error
 
 
 def _read_body(record: dict[str, Any]) -> dict[str, Any]:
@@ -215,13 +209,13 @@ def run_show(args: argparse.Namespace) -> int:
             print(json.dumps(_request_to_json(details), ensure_ascii=False, indent=2))
             return 0
         progress = models.load_progress(db, by=by, name=args.name, now=datetime.now(UTC))
-        failed = {
+        failed_requests = {
             kind: models.list_requests(db, by=by, name=args.name, failure=kind, limit=1000)
             for kind in (progress.failures if args.failed else ())
         }
     for name, value in _describe_run(progress).items():
         print(f"{name}: {value}")
-    for kind, requests in failed.items():
+    for kind, requests in failed_requests.items():
         for request in requests:
             print(f"{request.custom_id}\t{kind.value}")
     return 0
@@ -307,20 +301,22 @@ def run_resume(args: argparse.Namespace) -> int:
 def _describe_forecast(progress: RunProgress) -> str:
     """Estimate the whole run from the calls so far."""
     run = progress.run
-    answered = max(1, progress.ended - progress.reused)
-    calls = round(run.calls / answered * run.requests)
-    tokens = round((run.prompt_tokens + run.completion_tokens) / answered * run.requests)
+    answered_count = max(1, progress.ended - progress.reused)
+    calls = round(run.calls / answered_count * run.requests)
+    tokens = round((run.prompt_tokens + run.completion_tokens) / answered_count * run.requests)
     cost = "unknown" if run.unpriced_calls else format_cost(progress.expected_cost_nanos or 0)
-    minutes = "unknown" if progress.seconds_left is None else f"about {duration_text(progress.seconds_left)}"
+    time_left = (
+        "unknown" if progress.seconds_left is None else f"about {duration_text(progress.seconds_left)}"
+    )
     return (
-        f"Estimate for all {run.requests:,} requests from {answered:,}: {calls:,} calls, {tokens:,} "
+        f"Estimate for all {run.requests:,} requests from {answered_count:,}: {calls:,} calls, {tokens:,} "
         f"tokens, cost {cost}; "
-        f"time left {minutes} at the rate of the pilot, which is lower than that of a long run."
+        f"time left {time_left} at the rate of the pilot, which is lower than that of a long run."
     )
 
 
 def run_write_batch(args: argparse.Namespace) -> int:
-    """Write the files; the exit code is 1 if nothing waits."""
+    """Write the files; the exit code is 1 if no request waits."""
     files = models.write_batch_files(
         by=command_line_person(), name=args.name, folder=args.folder, batch_format=args.batch_format
     )
@@ -340,8 +336,7 @@ def run_read_batch(args: argparse.Namespace) -> int:
         )
         print(
             f"{path}: {reading.ended:,} requests ended, {reading.waiting:,} wait again, {reading.known:,} "
-            "lines known "
-            f"before. {reading.left:,} requests of the run are still without a result."
+            f"lines known before. {reading.left:,} requests of the run are still without a result."
         )
         for custom_id in reading.unknown[:10]:
             print(f"{path}: the run has no request {custom_id!r}", file=sys.stderr)
@@ -369,8 +364,8 @@ def run_cancel(args: argparse.Namespace) -> int:
 
 def run_replay(args: argparse.Namespace) -> int:
     """Write the replies; the exit code is 1 if a request has none."""
-    missing = 0
-    partial = args.to.with_name(f"{args.to.name}.part") if args.to else None
+    missing_count = 0
+    partial_path = args.to.with_name(f"{args.to.name}.part") if args.to else None
     with read_only_session() as db:
         replies = models.iterate_reply_texts(db, by=command_line_person(), name=args.name)
         lines = (
@@ -382,16 +377,16 @@ def run_replay(args: argparse.Namespace) -> int:
             )
             for custom_id, output, failure in replies
         )
-        if partial is None:
+        if partial_path is None:
             for line, output in lines:
-                missing += output is None
+                missing_count += output is None
                 print(line)
         else:
-            with partial.open("w", encoding="utf-8") as file:
+            with partial_path.open("w", encoding="utf-8") as file:
                 for line, output in lines:
-                    missing += output is None
+                    missing_count += output is None
                     file.write(f"{line}\n")
-            partial.replace(args.to)
-    if missing:
-        print(f"{missing:,} requests have no usable reply; their output is null.", file=sys.stderr)
-    return 1 if missing else 0
+            partial_path.replace(args.to)
+    if missing_count:
+        print(f"{missing_count:,} requests have no usable reply; their output is null.", file=sys.stderr)
+    return 1 if missing_count else 0

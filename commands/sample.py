@@ -167,9 +167,9 @@ def _show_comparison(args: argparse.Namespace, plan: SamplingPlan) -> int:
     print(f"{'strategy':<26}  {'n':>6}  {'errors found':>18}  {'± points':>8}  {'± with predictions':>18}")
     for point in points:
         errors = point.errors
-        error_count = f"{errors.mean:.1f} ({errors.low:.0f} to {errors.high:.0f})"
+        errors_text = f"{errors.mean:.1f} ({errors.low:.0f} to {errors.high:.0f})"
         print(
-            f"{point.name:<26}  {point.n:>6,}  {error_count:>18}  {100 * point.half_width.mean:>8.2f}  "
+            f"{point.name:<26}  {point.n:>6,}  {errors_text:>18}  {100 * point.half_width.mean:>8.2f}  "
             f"{100 * point.prediction_powered_half_width.mean:>18.2f}"
         )
     print(recommend_strategy(points))
@@ -189,10 +189,10 @@ def parse_assumptions(text: str) -> ErrorAssumptions:
 def _build_plan(args: argparse.Namespace) -> SamplingPlan:
     if (args.exams is None) != (args.healthy is None):
         raise InvalidValue("exams", "--exams and --healthy belong together")
-    default = 100 if args.exams is None else 1000
+    default_per_1000 = 100 if args.exams is None else 1000
     return SamplingPlan(
         seed=args.seed,
-        per_1000=None if args.n is not None else default if args.per_1000 is None else args.per_1000,
+        per_1000=None if args.n is not None else default_per_1000 if args.per_1000 is None else args.per_1000,
         balance=None
         if args.exams is None
         else ExamBalance(exams=args.exams, healthy_share=args.healthy / 100),

@@ -44,7 +44,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Score the predictions. Return 0, or 1 after printing the refused lines."""
+    """Score the predictions. Returns 0, or 1 after printing the refused lines."""
     if not args.predictions.is_file():
         raise Refused(
             f"{args.predictions}: "
@@ -90,8 +90,8 @@ def _format_table(scored: Score) -> str:
 def _format_calibration(result: ScoreResult) -> str:
     estimate = "not defined" if result.estimate is None else f"{result.estimate:7.3f}"
     interval = "" if result.low is None else f"[{result.low:.3f}, {result.high:.3f}]"
-    without = f"  {result.missing:,} without a probability" if result.missing else ""
-    return f"{result.side:<8} {result.name:<44} {estimate} {interval:<18} n {result.n:,}{without}"
+    missing_text = f"  {result.missing:,} without a probability" if result.missing else ""
+    return f"{result.side:<8} {result.name:<44} {estimate} {interval:<18} n {result.n:,}{missing_text}"
 
 
 def _format_share(result: ScoreResult) -> str:

@@ -12,10 +12,10 @@ def update_search_index() -> None:
     print_progress = ProgressPrinter()
     with read_only_session() as db:
         index = load_search_index_state(db)
-    start, remaining = index.last_indexed, index.is_behind
-    while remaining:
+    start, has_more = index.last_indexed, index.is_behind
+    while has_more:
         with unit_of_work() as db:
-            remaining = index_questions(db)
+            has_more = index_questions(db)
         with read_only_session() as db:
             print_progress(
                 "Search index", load_search_index_state(db).last_indexed - start, index.newest - start

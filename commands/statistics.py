@@ -93,15 +93,15 @@ def _print_side_by_side(all_statistics: list[DatasetStatistics], out: Path | Non
         with add_filename_to_errors(out):
             out.mkdir(parents=True, exist_ok=True)
             (out / "side-by-side.csv").write_text(format_comparison_csv(all_statistics), encoding="utf-8")
-    print(f"{'':<36}" + "".join(f"{dataset.dataset:>24}" for dataset in all_statistics))
+    print(f"{'':<36}" + "".join(f"{statistics.dataset:>24}" for statistics in all_statistics))
     columns = [column for column in ("task", "format") if column in list_columns(all_statistics)]
     for line in (
         *(line for column in columns for line in compare_column(all_statistics, column)),
         *compare_boxes(all_statistics),
     ):
-        cells = (f"{count:,} ({line.format_percent(index)})" for index, count in enumerate(line.counts))
-        values = cells if line.totals else (f"{count:,}" for count in line.counts)
-        print(f"{line.column:<8}{line.value:<28}" + "".join(f"{cell:>24}" for cell in values))
+        percentages = (f"{count:,} ({line.format_percent(index)})" for index, count in enumerate(line.counts))
+        cells = percentages if line.totals else (f"{count:,}" for count in line.counts)
+        print(f"{line.column:<8}{line.value:<28}" + "".join(f"{cell:>24}" for cell in cells))
     return 0
 
 

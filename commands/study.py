@@ -182,10 +182,10 @@ def run_create(args: argparse.Namespace) -> int:
         )
         summary = studies.load_study_summary(db, by=command_line_person(), study=study.name)
     take_checkpoint_after_job()
-    scored, training = (summary.cases[kind] for kind in (CaseKind.SCORED, CaseKind.TRAINING))
+    case_count, training_count = (summary.cases[kind] for kind in (CaseKind.SCORED, CaseKind.TRAINING))
     print(
-        f"Created study {study.name}: {count_text(scored, 'case')} and "
-        f"{count_text(training, 'training case')} from {study.source}."
+        f"Created study {study.name}: {count_text(case_count, 'case')} and "
+        f"{count_text(training_count, 'training case')} from {study.source}."
     )
     print(f"Protocol version 1, SHA-256 {summary.protocol.sha256}.")
     return 0
@@ -212,7 +212,7 @@ def run_show(args: argparse.Namespace) -> int:
     with read_only_session() as db:
         summary = studies.load_study_summary(db, by=by, study=args.study)
         progress = studies.load_study_progress(db, by=by, study=args.study)
-        faulty = studies.list_faulty_questions(db, by=by, study=args.study)
+        fault_reports = studies.list_faulty_questions(db, by=by, study=args.study)
     study = summary.study
     plain = {
         "study": study.name,
@@ -261,7 +261,7 @@ def run_show(args: argparse.Namespace) -> int:
                 "reader": fault_report.reader,
                 "why": fault_report.why,
             }
-            for fault_report in faulty
+            for fault_report in fault_reports
         ],
     }
     print(json.dumps(plain, ensure_ascii=False, indent=2))
@@ -270,9 +270,9 @@ def run_show(args: argparse.Namespace) -> int:
 
 def run_close(args: argparse.Namespace) -> int:
     """Close or reopen the study."""
-    change = studies.reopen_study if args.reopen else studies.close_study
+    change_state = studies.reopen_study if args.reopen else studies.close_study
     with unit_of_work() as db:
-        study = change(db, by=command_line_person(), study=args.study, now=datetime.now(UTC))
+        study = change_state(db, by=command_line_person(), study=args.study, now=datetime.now(UTC))
     print(f"Study {study.name} is now {study.state}.")
     return 0
 
@@ -282,8 +282,8 @@ def run_protocol(args: argparse.Namespace) -> int:
     by = command_line_person()
     if args.file:
         with unit_of_work() as db:
-            current = studies.load_study_summary(db, by=by, study=args.study).protocol
-            plain = protocol_to_plain(current.protocol) | _read_json(args.file)
+            current_version = studies.load_study_summary(db, by=by, study=args.study).protocol
+            plain = protocol_to_plain(current_version.protocol) | _read_json(args.file)
             version = studies.change_protocol(
                 db,
                 by=by,
@@ -292,7 +292,7 @@ def run_protocol(args: argparse.Namespace) -> int:
                 reason=args.reason,
                 now=datetime.now(UTC),
             )
-        if version.version == current.version:
+        if version.version == current_version.version:
             print("No changes, so no version was saved.", file=sys.stderr)
     with read_only_session() as db:
         versions = studies.list_protocol_versions(db, by=by, study=args.study)
@@ -326,10 +326,10 @@ def _parse_source(args: argparse.Namespace) -> CaseSource:
 
 def _build_design(args: argparse.Namespace) -> StudyDesign:
     crossing = _CROSSINGS[args.crossing]
-    arms: dict[str, Any] = {}
+    arm_options: dict[str, Any] = {}
     if crossing is Crossing.CROSSOVER:
         with_info, without_info = args.arms or ("with clinical information", "image only")
-        arms["arms"] = (Arm(name=with_info), Arm(name=without_info, clinical_info_shown=False))
+        arm_options["arms"] = (Arm(name=with_info), Arm(name=without_info, clinical_info_shown=False))
     elif args.arms:
         raise InvalidValue("arms", "can only be used with --crossing crossover")
     return StudyDesign(
@@ -349,7 +349,7 @@ def _build_design(args: argparse.Namespace) -> StudyDesign:
         blocks=args.blocks,
         one_per_exam=args.one_per_exam,
         formats=tuple(map(AnswerFormat, args.formats)),
-        **arms,
+        **arm_options,
     )
 
 

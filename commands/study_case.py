@@ -42,13 +42,13 @@ def run(args: argparse.Namespace) -> int:
         print(records_to_csv(to_records(report.tables.case_differences)), end="")
         return 0
     with read_only_session() as db:
-        case = studies.load_compared_case(db, by=by, study=args.study, number=args.case)
-    question = case.case.question
+        compared_case = studies.load_compared_case(db, by=by, study=args.study, number=args.case)
+    question = compared_case.case.question
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["rater", "kind", "arm", "answer", "correct", "confidence", "seconds", "boxes", "note"])
     key = format_answer(question.answer, question.options)
     writer.writerow(["the key", "reference", "", escape_formula(key), "yes", "", "", len(question.boxes), ""])
-    for answer in case.answers:
+    for answer in compared_case.answers:
         texts = map(escape_formula, (answer.rater, answer.kind, answer.arm, answer.text))
         correct = {True: "yes", False: "no", None: ""}[answer.is_correct]
         note = escape_formula(answer.note)

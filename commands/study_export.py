@@ -37,9 +37,9 @@ def run(args: argparse.Namespace) -> int:
     args.out.mkdir(parents=True, exist_ok=True)
     for name, content in roc_files.render_all(data, selected).items():
         (args.out / name).write_bytes(content)
-    rated = len({rating.reader for rating in selected.ratings})
+    reader_count = len({rating.reader for rating in selected.ratings})
     print(
-        f"{len(selected.cases):,} yes/no questions ({sum(selected.truth):,} yes), {rated:,} readers, "
+        f"{len(selected.cases):,} yes/no questions ({sum(selected.truth):,} yes), {reader_count:,} readers, "
         f"{len(selected.arms):,} modalities, {len(selected.ratings):,} ratings in {args.out}."
     )
     for note in selected.notes:

@@ -40,7 +40,7 @@ def add_subcommands(subcommands: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Mark a reply if requested, then print the sample or the rates as CSV."""
+    """Mark a reply if requested; otherwise print the sample or the error rates as CSV."""
     by = command_line_person()
     with read_only_session() as db:
         check = studies.load_extraction_check(

@@ -119,13 +119,13 @@ def run(args: argparse.Namespace) -> int:
         patient_correlation=args.patient_correlation,
     )
     pilot = _load_pilot(args)
-    expected = _choose_assumptions(args, pilot)
-    if isinstance(expected, ArmAssumptions):
-        return _run_design(args, expected, design, pilot)
+    assumptions = _choose_assumptions(args, pilot)
+    if isinstance(assumptions, ArmAssumptions):
+        return _run_design(args, assumptions, design, pilot)
     if design.readers_per_case is not None or design.cases_per_patient > 1:
-        return _run_design(args, expected, design, pilot)
+        return _run_design(args, assumptions, design, pilot)
     designs = power_table(
-        expected,
+        assumptions,
         readers=args.readers,
         cases=args.cases,
         seed=args.seed,
@@ -133,19 +133,19 @@ def run(args: argparse.Namespace) -> int:
         progress=_print_progress,
     )
     cases_needed = {
-        count: cases_for_power(expected, readers=count, power=args.power) for count in args.readers
+        count: cases_for_power(assumptions, readers=count, power=args.power) for count in args.readers
     }
-    kappa, kappa_cases = _plan_kappa(args)
+    kappa_limits, kappa_cases = _plan_kappa(args)
     if args.json:
         plain = {
             "pilot": None if pilot is None else asdict(pilot),
-            "expected": asdict(expected),
+            "expected": asdict(assumptions),
             "power": [
                 asdict(power) | {"shown": power.quoted_power, "shown_is": power.quoted_method}
                 for power in designs
             ],
             "cases_needed": [{"readers": count, "cases": cases} for count, cases in cases_needed.items()],
-            "kappa": [{"cases": n, "low": low, "high": high} for n, (low, high) in kappa],
+            "kappa": [{"cases": n, "low": low, "high": high} for n, (low, high) in kappa_limits],
             "kappa_cases_needed": kappa_cases,
             "seed": args.seed,
         }
@@ -158,12 +158,12 @@ def run(args: argparse.Namespace) -> int:
     for count, cases in cases_needed.items():
         text = f"about {cases:,} cases" if cases else "not attainable with any number of cases"
         print(f"{args.power:.0%} power with {count} readers: {text} (formula)")
-    _print_kappa(args, kappa, kappa_cases)
+    _print_kappa(args, kappa_limits, kappa_cases)
     return 0
 
 
 def _load_pilot(args: argparse.Namespace) -> Pilot | None:
-    """Estimate the assumptions from the pilot; None if there is none."""
+    """Estimate the assumptions from the pilot; None if no pilot was given."""
     if args.pilot_study is not None:
         from storage.schema import prepare_workspace  # noqa: PLC0415 - a plan without a study needs no database
 
@@ -183,24 +183,24 @@ def _load_pilot(args: argparse.Namespace) -> Pilot | None:
 
 
 def _choose_assumptions(args: argparse.Namespace, pilot: Pilot | None) -> PowerAssumptions | ArmAssumptions:
-    """Return the assumptions: the given values, and for the others the pilot's or the defaults.
+    """Return the given assumptions; those that are not given are from the pilot or are the defaults.
 
     Raises:
         InvalidValue: an accuracy is missing.
-        Refused: the pilot compares something else than the plan.
+        Refused: the pilot compares two arms and the plan readers with a model, or vice versa.
     """
     has_arms = args.second_arm_accuracy is not None or (
         pilot is not None and isinstance(pilot.assumptions, ArmAssumptions) and args.model_accuracy is None
     )
-    same_reader, same_arm, other = args.arm_correlations or (None, None, None)
-    given: dict[str, float | None] = (
+    same_reader, same_arm, other_correlation = args.arm_correlations or (None, None, None)
+    given_values: dict[str, float | None] = (
         {
             "first_accuracy": args.reader_accuracy,
             "second_accuracy": args.second_arm_accuracy,
             "arm_spread": args.arm_spread,
             "same_reader_correlation": same_reader,
             "same_arm_correlation": same_arm,
-            "other_correlation": other,
+            "other_correlation": other_correlation,
         }
         if has_arms
         else {
@@ -210,18 +210,20 @@ def _choose_assumptions(args: argparse.Namespace, pilot: Pilot | None) -> PowerA
             "model_correlation": args.model_correlation,
         }
     )
-    kind = ArmAssumptions if has_arms else PowerAssumptions
-    if pilot is not None and not isinstance(pilot.assumptions, kind):
+    assumptions_class = ArmAssumptions if has_arms else PowerAssumptions
+    if pilot is not None and not isinstance(pilot.assumptions, assumptions_class):
         raise Refused(
             "The pilot compares readers with a model, and the plan two arms, or the other way round."
         )
     values: dict[str, Any] = {} if pilot is None else asdict(pilot.assumptions)
-    values |= {name: value for name, value in (given | {"spread": args.spread}).items() if value is not None}
+    values |= {
+        name: value for name, value in (given_values | {"spread": args.spread}).items() if value is not None
+    }
     if len([name for name in values if name.endswith("_accuracy")]) < 2:
         raise InvalidValue(
             "accuracy", "give --reader-accuracy and --model-accuracy or --second-arm-accuracy, or a pilot"
         )
-    return kind(**values | {"margin": args.margin, "random_readers": not args.fixed_readers})
+    return assumptions_class(**values | {"margin": args.margin, "random_readers": not args.fixed_readers})
 
 
 def _print_pilot(pilot: Pilot | None) -> None:
@@ -231,11 +233,11 @@ def _print_pilot(pilot: Pilot | None) -> None:
 
 def _run_design(
     args: argparse.Namespace,
-    expected: PowerAssumptions | ArmAssumptions,
+    assumptions: PowerAssumptions | ArmAssumptions,
     design: ReadingDesign,
     pilot: Pilot | None,
 ) -> int:
-    """Simulate a design without a formula."""
+    """Compute the power of a design by simulation, because there is no formula for it, and print it."""
     runs = RUNS if args.runs is None else args.runs
     if runs < 1:
         raise InvalidValue("runs", "must be 1 or more; this design has no formula")
@@ -244,25 +246,25 @@ def _run_design(
     for done, (readers, cases) in enumerate(grid):
         _print_progress(done, len(grid))
         power, error = power_of_design(
-            expected, design, readers=readers, cases=cases, seed=args.seed, runs=runs
+            assumptions, design, readers=readers, cases=cases, seed=args.seed, runs=runs
         )
         rows.append({"readers": readers, "cases": cases, "simulated": power, "simulated_error": error})
     _print_progress(len(grid), len(grid))
-    needed = {
+    cases_needed = {
         readers: cases_for_design(
-            expected, design, readers=readers, power=args.power, seed=args.seed, runs=min(runs, RUNS)
+            assumptions, design, readers=readers, power=args.power, seed=args.seed, runs=min(runs, RUNS)
         )
         for readers in args.readers
     }
-    kappa, kappa_cases = _plan_kappa(args)
+    kappa_limits, kappa_cases = _plan_kappa(args)
     if args.json:
         plain = {
             "pilot": None if pilot is None else asdict(pilot),
-            "expected": asdict(expected),
+            "expected": asdict(assumptions),
             "design": asdict(design),
             "power": rows,
-            "cases_needed": [{"readers": count, "cases": cases} for count, cases in needed.items()],
-            "kappa": [{"cases": n, "low": low, "high": high} for n, (low, high) in kappa],
+            "cases_needed": [{"readers": count, "cases": cases} for count, cases in cases_needed.items()],
+            "kappa": [{"cases": n, "low": low, "high": high} for n, (low, high) in kappa_limits],
             "kappa_cases_needed": kappa_cases,
             "seed": args.seed,
             "runs": runs,
@@ -275,10 +277,10 @@ def _run_design(
         print(
             f"{row['readers']:>7}  {row['cases']:>5}  {row['simulated']:.3f} ± {row['simulated_error']:.3f}"
         )
-    for count, cases in needed.items():
+    for count, cases in cases_needed.items():
         text = f"about {cases:,} cases" if cases else f"not attainable with {MAX_CASES:,} cases"
         print(f"{args.power:.0%} power with {count} readers: {text} (simulation)")
-    _print_kappa(args, kappa, kappa_cases)
+    _print_kappa(args, kappa_limits, kappa_cases)
     return 0
 
 
@@ -296,12 +298,12 @@ def _plan_kappa(args: argparse.Namespace) -> tuple[list[tuple[int, tuple[float, 
 
 
 def _print_kappa(
-    args: argparse.Namespace, limits: list[tuple[int, tuple[float, float]]], needed: int | None
+    args: argparse.Namespace, limits: list[tuple[int, tuple[float, float]]], cases_needed: int | None
 ) -> None:
     for n, (low, high) in limits:
         print(f"kappa {args.kappa:g} on {n:,} cases: {low:.3f} to {high:.3f}")
-    if needed is not None:
-        print(f"kappa {args.kappa:g} to ± {args.half_width:g}: about {needed:,} cases")
+    if cases_needed is not None:
+        print(f"kappa {args.kappa:g} to ± {args.half_width:g}: about {cases_needed:,} cases")
 
 
 def _format_line(power: Power) -> str:

@@ -69,7 +69,7 @@ def run_readers(args: argparse.Namespace) -> int:
     by = command_line_person()
     if args.reader:
         with unit_of_work() as db:
-            current = next(
+            current_reader = next(
                 (
                     reader
                     for reader in studies.list_readers(db, by=by, study=args.study)
@@ -77,7 +77,7 @@ def run_readers(args: argparse.Namespace) -> int:
                 ),
                 None,
             )
-            current_profile = current.profile if current else ReaderProfile()
+            current_profile = current_reader.profile if current_reader else ReaderProfile()
             profile = ReaderProfile(
                 level=ReaderLevel(args.level) if args.level else current_profile.level,
                 years=current_profile.years if args.years is None else args.years,
@@ -89,7 +89,7 @@ def run_readers(args: argparse.Namespace) -> int:
                 study=args.study,
                 reader=args.reader,
                 profile=profile,
-                of_reference=args.of_reference or bool(current and current.of_reference),
+                of_reference=args.of_reference or bool(current_reader and current_reader.of_reference),
                 now=datetime.now(UTC),
             )
     with read_only_session() as db:

@@ -37,8 +37,8 @@ def add_to(subparsers: Subparsers) -> None:
         help="give a raw name a controlled name",
         description="Give a raw name of a dataset a controlled name. Questions are not changed.",
     )
-    undo = verbs.add_parser("unmap", help="remove the mapping of a raw name by the dataset")
-    for verb in (names, mapping, undo):
+    unmap = verbs.add_parser("unmap", help="remove the mapping of a raw name by the dataset")
+    for verb in (names, mapping, unmap):
         verb.add_argument("dataset", metavar="DATASET")
         verb.add_argument(
             "--field",
@@ -47,7 +47,7 @@ def add_to(subparsers: Subparsers) -> None:
             default=NamedField.CATEGORY,
             help="the field of the name (default category)",
         )
-    for verb in (mapping, undo):
+    for verb in (mapping, unmap):
         verb.add_argument("name", metavar="NAME", help="the raw name, as in the file")
         verb.set_defaults(run=run_map, controlled=None)
     mapping.add_argument("controlled", metavar="CONTROLLED", help="a name that `controlled` lists")
@@ -62,9 +62,9 @@ def run_names(args: argparse.Namespace) -> int:
     names = report.unmapped if args.unmapped else report.names
     if args.csv is not None:
         with add_filename_to_errors(args.csv), args.csv.open("w", encoding="utf-8", newline="") as file:
-            out = csv.writer(file)
-            out.writerow(_COLUMNS)
-            out.writerows(_build_row(name) for name in names)
+            writer = csv.writer(file)
+            writer.writerow(_COLUMNS)
+            writer.writerows(_build_row(name) for name in names)
         print(f"{count_text(len(names), 'name')} written to {args.csv}.")
         return 0
     for name in names:
@@ -91,11 +91,11 @@ def run_map(args: argparse.Namespace) -> int:
 
 def run_controlled(_args: argparse.Namespace) -> int:
     """Print the taxonomy as CSV. Returns 0."""
-    out = csv.writer(sys.stdout)
-    out.writerow(("field", "heading", "controlled_name", "other_names"))
+    writer = csv.writer(sys.stdout)
+    writer.writerow(("field", "heading", "controlled_name", "other_names"))
     for field, entries in load_taxonomy().names.items():
         for entry in entries:
-            out.writerow((field.value, entry.heading, entry.name, "; ".join(entry.raw_names)))
+            writer.writerow((field.value, entry.heading, entry.name, "; ".join(entry.raw_names)))
     return 0
 
 

@@ -77,8 +77,8 @@ def add_to(subparsers: Subparsers) -> None:
     mail.add_argument("--test", action="store_true", help="send a test e-mail to the address now")
     mail.set_defaults(run=_show_or_change_mail)
 
-    first = commands.add_parser("first-admin", help="create a one-time code for the first admin")
-    first.set_defaults(run=_create_first_admin_code)
+    first_admin = commands.add_parser("first-admin", help="create a one-time code for the first admin")
+    first_admin.set_defaults(run=_create_first_admin_code)
 
     password = commands.add_parser("password", help="set a new password and sign the person out everywhere")
     password.add_argument("name", metavar="NAME")
@@ -87,7 +87,7 @@ def add_to(subparsers: Subparsers) -> None:
 
 
 def _add_person(args: argparse.Namespace) -> int:
-    password, generated = (None, False) if args.no_password else _ask_password(args.password_stdin)
+    password, is_generated = (None, False) if args.no_password else _ask_password(args.password_stdin)
     with unit_of_work() as db:
         person = accounts.add_person(
             db,
@@ -99,7 +99,7 @@ def _add_person(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
     print(f"Added {person.name} ({', '.join(sorted(person.roles))}).")
-    _print_generated(password, generated)
+    _print_generated(password, is_generated)
     return 0
 
 
@@ -140,7 +140,7 @@ def _show_or_change_roles(args: argparse.Namespace) -> int:
 
 
 def _show_or_change_mail(args: argparse.Namespace) -> int:
-    # The other commands of this family start faster without these modules.
+    # The other subcommands of ``user`` start faster without these modules.
     from notifications import service as notifications  # noqa: PLC0415 - see above
     from notifications.mail_text import compose_test_mail  # noqa: PLC0415 - see above
     from notifications.smtp import read_smtp_settings, send_mail  # noqa: PLC0415 - see above
@@ -182,10 +182,10 @@ def _enable(args: argparse.Namespace) -> int:
 
 def _sign_out(args: argparse.Namespace) -> int:
     with unit_of_work() as db:
-        ended = accounts.sign_out_person(
+        ended_count = accounts.sign_out_person(
             db, by=accounts.command_line_person(), name=args.name, now=datetime.now(UTC)
         )
-    print(f"{args.name} is signed out everywhere ({count_text(ended, 'sign-in')} ended).")
+    print(f"{args.name} is signed out everywhere ({count_text(ended_count, 'sign-in')} ended).")
     return 0
 
 
@@ -217,7 +217,7 @@ def _set_password(args: argparse.Namespace) -> int:
         accounts.load_person_by_name(
             db, name=args.name
         )  # an unknown name is refused before the password is typed
-    password, generated = _ask_password(args.password_stdin)
+    password, is_generated = _ask_password(args.password_stdin)
     with unit_of_work() as db:
         person = accounts.set_password(
             db,
@@ -227,7 +227,7 @@ def _set_password(args: argparse.Namespace) -> int:
             now=datetime.now(UTC),
         )
     print(f"{person.name} has a new password and is signed out everywhere.")
-    _print_generated(password, generated)
+    _print_generated(password, is_generated)
     return 0
 
 
@@ -251,20 +251,20 @@ def _add_password_option(parser: argparse._ActionsContainer) -> None:
 def _ask_password(from_stdin: bool) -> tuple[str, bool]:
     """Get the new password, and whether it was generated.
 
-    It is read from standard input, typed twice in a terminal, or generated if there is no terminal.
+    The password is read from standard input, typed twice in a terminal, or generated if there is no terminal.
     """
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n"), False
     if not sys.stdin.isatty():
         return secrets.token_urlsafe(12), True
-    first = getpass.getpass("Password (at least 10 characters): ")
-    if getpass.getpass("Repeat password: ") != first:
+    first_entry = getpass.getpass("Password (at least 10 characters): ")
+    if getpass.getpass("Repeat password: ") != first_entry:
         raise InvalidValue("password", "the two entries differ; nothing was changed")
-    return first, False
+    return first_entry, False
 
 
-def _print_generated(password: str | None, generated: bool) -> None:
-    if generated:
+def _print_generated(password: str | None, is_generated: bool) -> None:
+    if is_generated:
         print(f"Password (shown only once): {password}")
 
 

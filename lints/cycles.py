@@ -14,7 +14,8 @@ def find_import_cycle(sources: Iterable[SourceFile]) -> Iterator[Violation]:
         for source in sources
     }
     imports = {
-        module: _imported_modules(source, by_module.keys()) - {module} for module, source in by_module.items()
+        module: _find_imported_modules(source, by_module.keys()) - {module}
+        for module, source in by_module.items()
     }
     try:
         TopologicalSorter(imports).prepare()
@@ -24,8 +25,8 @@ def find_import_cycle(sources: Iterable[SourceFile]) -> Iterator[Violation]:
         yield Violation(path=by_module[cycle[0]].path, line=1, rule="import-cycle", text=text)
 
 
-def _imported_modules(source: SourceFile, modules: Iterable[str]) -> set[str]:
-    """The modules that a file imports, among the given ones."""
+def _find_imported_modules(source: SourceFile, modules: Iterable[str]) -> set[str]:
+    """Return those of ``modules`` that a file imports."""
     known_modules = set(modules)
     names: set[str] = set()
     for node in ast.walk(source.tree):

@@ -1,7 +1,7 @@
 """Checks that landed migrations are unchanged, because existing workspaces have run them.
 
-Its hash is in storage/migrations/landed.sha256, in the format of ``sha256sum``. ``make landed`` adds the line
-of a new migration. To change the effect of a landed migration, add a new one.
+Their hashes are in storage/migrations/landed.sha256, in the format of ``sha256sum``. ``make landed`` adds the
+line of a new migration. To change the effect of a landed migration, add a new one.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ VERSIONS = "storage/migrations/versions"
 
 def find_changed_migrations(root: Path) -> Iterator[Violation]:
     """Finds migrations that were changed or removed after they landed, and new ones without a hash."""
-    recorded, present = read_landed(root), hash_migrations(root)
-    for name in sorted({*recorded, *present}):
-        if name not in recorded:
+    recorded_hashes, present_hashes = read_landed(root), hash_migrations(root)
+    for name in sorted({*recorded_hashes, *present_hashes}):
+        if name not in recorded_hashes:
             problem = "it has no hash in landed.sha256; run `make landed` and commit the result"
-        elif name not in present:
+        elif name not in present_hashes:
             problem = "it has landed and is missing; workspaces that ran it need it"
-        elif recorded[name] != present[name]:
+        elif recorded_hashes[name] != present_hashes[name]:
             problem = "it was changed after it landed; undo that, and write a new migration"
         else:
             continue
@@ -32,14 +32,14 @@ def find_changed_migrations(root: Path) -> Iterator[Violation]:
 
 
 def record_landed(root: Path) -> None:
-    """Add the hashes of new migrations; recorded ones are not changed."""
+    """Add the hashes of new migrations. Recorded hashes are not changed."""
     hashes = hash_migrations(root) | read_landed(root)
     lines = [f"{sha256}  {name}\n" for name, sha256 in sorted(hashes.items())]
     (root / LANDED).write_text("".join(lines), encoding="utf-8")
 
 
 def read_landed(root: Path) -> dict[str, str]:
-    """The recorded SHA-256 of each landed migration, by file name."""
+    """Return the recorded SHA-256 of each landed migration, by file name."""
     file = root / LANDED
     if not file.exists():
         return {}
@@ -48,6 +48,6 @@ def read_landed(root: Path) -> dict[str, str]:
 
 
 def hash_migrations(root: Path) -> dict[str, str]:
-    """The SHA-256 of each existing migration, by file name."""
+    """Return the SHA-256 of each existing migration, by file name."""
     files = sorted((root / VERSIONS).glob("*.py"))
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lints.source import SourceFile, Violation
 
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "models"}
-# Required: the rule, then a dash or a further hash, then the reason in words.
+# An exception must state its rule, then a dash or a second hash, then the reason in words.
 _EXCEPTION = re.compile(r"#\s*(noqa|type:\s*ignore|pragma:\s*no cover)")
 _EXCEPTION_WITH_REASON = re.compile(
     r"#\s*(noqa:\s*[A-Z0-9, ]+|type:\s*ignore\[[\w, -]+\]|pragma:\s*no cover)\s*(-|–|#)\s*\S.{7,}"

@@ -7,16 +7,16 @@ from lints.source import SourceFile, Violation
 
 #: Streamlit runs ui/shell.py and puts its folder first on sys.path: modules there hide top-level packages.
 STREAMLIT_PATH_FOLDER = "ui"
-#: Folders in which a module named like a package could be mistaken for it, by Python or by a reader.
+#: Folders in which a folder or module named like a package could be mistaken for the package.
 CHECKED_FOLDERS = (STREAMLIT_PATH_FOLDER, "pages")
 
 
 def find_hidden_packages(sources: Iterable[SourceFile]) -> Iterator[Violation]:
     """Finds folders and modules that hide a package of the project, or of the standard library.
 
-    In ui/ and pages/ no folder may have the name of a top-level package. In ui/, no folder or module may have
-    that of a package or of a module of the standard library. ``ui/browsing`` once hid the package
-    ``browsing`` in the running app only: no test runs with Streamlit's path.
+    In ui/ and pages/, no folder may have the name of a top-level package. In ui/, no folder or module may
+    have the name of a top-level package or of a standard library module. ``ui/browsing`` once hid the package
+    ``browsing`` in the running app, and no test failed, because tests do not run with Streamlit's path.
     """
     sources_and_parts = [(source, source.path.removesuffix(".py").split("/")) for source in sources]
     packages = {parts[0] for _, parts in sources_and_parts if len(parts) > 1}

@@ -18,17 +18,17 @@ RULE = "writes-without-record"
 def find_unaudited_writes(source: SourceFile) -> Iterator[Violation]:
     """Finds services that write for a person and never call ``record_action``.
 
-    The call may also be in another function of the same file.
+    The call may also be in another function of the same file that the service calls.
     """
     if source.package not in SERVICE_PACKAGES or "service" not in source.path:
         return
     functions = {node.name: node for node in source.tree.body if isinstance(node, ast.FunctionDef)}
-    modules, names = _storage_imports(source.tree)
+    modules, names = _find_storage_imports(source.tree)
     for name, function in functions.items():
         arguments = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
         if name.startswith("_") or "db" not in arguments or not arguments & {"by", "person"}:
             continue
-        calls = list(_reachable_calls(function, functions, set()))
+        calls = list(_iterate_reachable_calls(function, functions, set()))
         write_call = next((call for call in calls if _is_write(call, modules, names)), None)
         is_recorded = any(_last_name(call) == "record_action" for call in calls)
         if write_call is not None and not is_recorded and not _is_allowed(source, function):
@@ -42,16 +42,16 @@ def find_unaudited_writes(source: SourceFile) -> Iterator[Violation]:
             )
 
 
-def _reachable_calls(
+def _iterate_reachable_calls(
     function: ast.FunctionDef, functions: dict[str, ast.FunctionDef], visited: set[str]
 ) -> Iterator[ast.Call]:
-    """Every call in the function, and in the functions of the same file that it calls."""
+    """Yield every call in the function, and in the functions of the same file that it calls."""
     visited.add(function.name)
     for node in ast.walk(function):
         if isinstance(node, ast.Call):
             yield node
             if isinstance(node.func, ast.Name) and node.func.id in functions and node.func.id not in visited:
-                yield from _reachable_calls(functions[node.func.id], functions, visited)
+                yield from _iterate_reachable_calls(functions[node.func.id], functions, visited)
 
 
 def _is_write(call: ast.Call, modules: set[str], names: dict[str, str]) -> bool:
@@ -65,11 +65,11 @@ def _is_write(call: ast.Call, modules: set[str], names: dict[str, str]) -> bool:
     return name.split("_")[0] in WRITE_VERBS
 
 
-def _storage_imports(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
-    """What a file imports from storage.
+def _find_storage_imports(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
+    """Return what a file imports from storage.
 
     Returns:
-        The modules by their local names, and the functions: local name to original name.
+        The local names of the modules, and a mapping from the local to the original names of the functions.
     """
     modules: set[str] = set()
     names: dict[str, str] = {}
@@ -90,10 +90,10 @@ def _last_name(call: ast.Call) -> str:
 
 
 def _is_allowed(source: SourceFile, function: ast.FunctionDef) -> bool:
-    """Whether the function has an allowance, on the line of its ``def`` or within its signature."""
-    last = function.body[0].lineno - 1
+    """Return whether the signature of the function has a comment ``# allow …`` for this rule."""
+    last_line = function.body[0].lineno - 1
     signature_node = ast.copy_location(ast.Pass(), function)
-    signature_node.end_lineno = max(last, function.lineno)
+    signature_node.end_lineno = max(last_line, function.lineno)
     return source.allows(RULE, signature_node)
 
 

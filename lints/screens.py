@@ -1,4 +1,4 @@
-"""Rules for the files that draw: widget keys, unsafe HTML, downloads, and who may import Streamlit."""
+"""Rules for screens: widget keys, unsafe HTML, downloads, and which packages may import Streamlit."""
 
 import ast
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lints.source import SourceFile, Violation
 
 SCREENS = {"app.py", "pages", "ui"}
-# Packages that may import Streamlit: the screens, and what drives them (docs/ has the screenshot script).
+# Packages that may import Streamlit: the screens, and packages that run them (docs/ has a screenshot script).
 STREAMLIT_PACKAGES = SCREENS | {"tests", "benchmarks", "docs"}
 INPUTS = {
     "checkbox", "data_editor", "date_input", "feedback", "multiselect", "number_input", "pills", "radio",
@@ -21,7 +21,7 @@ def find_fixed_widget_keys(source: SourceFile) -> Iterator[Violation]:
     if source.package not in SCREENS:
         return
     for call in _find_calls(source):
-        if _called_name(call) not in INPUTS:
+        if _last_name(call) not in INPUTS:
             continue
         key = next((keyword.value for keyword in call.keywords if keyword.arg == "key"), None)
         is_fixed = isinstance(key, ast.Constant) or (
@@ -29,7 +29,7 @@ def find_fixed_widget_keys(source: SourceFile) -> Iterator[Violation]:
             and not any(isinstance(part, ast.FormattedValue) for part in key.values)
         )
         if key is not None and is_fixed and not source.allows("fixed-widget-key", call):
-            yield _violation(
+            yield _make_violation(
                 source,
                 call,
                 "fixed-widget-key",
@@ -42,7 +42,7 @@ def find_unsafe_html(source: SourceFile) -> Iterator[Violation]:
     """Finds HTML passed on unescaped: question texts may contain markup from outside."""
     for call in _find_calls(source):
         if any(keyword.arg == "unsafe_allow_html" for keyword in call.keywords):
-            yield _violation(
+            yield _make_violation(
                 source, call, "unsafe-html", "show text as text; unsafe_allow_html is not permitted"
             )
 
@@ -50,18 +50,20 @@ def find_unsafe_html(source: SourceFile) -> Iterator[Violation]:
 def find_download_buttons(source: SourceFile) -> Iterator[Violation]:
     """Finds Streamlit's download button: its media store needs no sign-in, and has served stale bytes."""
     for call in _find_calls(source):
-        if _called_name(call) == "download_button":
-            yield _violation(source, call, "download-button", "link to the app's own download route instead")
+        if _last_name(call) == "download_button":
+            yield _make_violation(
+                source, call, "download-button", "link to the app's own download route instead"
+            )
 
 
 def find_streamlit_imports(source: SourceFile) -> Iterator[Violation]:
     if source.package in STREAMLIT_PACKAGES:
         return
-    for node, module in _imported_modules(source):
+    for node, module in _iterate_imports(source):
         if source.package == "web" and isinstance(node, ast.ImportFrom):
             continue  # the import contracts in pyproject.toml limit what web may import from Streamlit
         if module.split(".")[0] in {"streamlit", "streamlit_drawable_canvas"}:
-            yield _violation(
+            yield _make_violation(
                 source,
                 node,
                 "streamlit-outside-screens",
@@ -72,9 +74,9 @@ def find_streamlit_imports(source: SourceFile) -> Iterator[Violation]:
 def find_storage_imports_in_pages(source: SourceFile) -> Iterator[Violation]:
     if source.package != "pages":
         return
-    for node, module in _imported_modules(source):
+    for node, module in _iterate_imports(source):
         if module.split(".")[0] in STORAGE:
-            yield _violation(
+            yield _make_violation(
                 source, node, "page-opens-storage", "a page calls a service; the service opens storage"
             )
 
@@ -83,14 +85,14 @@ def _find_calls(source: SourceFile) -> Iterator[ast.Call]:
     return (node for node in ast.walk(source.tree) if isinstance(node, ast.Call))
 
 
-def _called_name(call: ast.Call) -> str:
-    """The last name of the called expression: ``radio`` for ``st.sidebar.radio(…)``."""
+def _last_name(call: ast.Call) -> str:
+    """Return the last name of the called expression: ``radio`` for ``st.sidebar.radio(…)``."""
     if isinstance(call.func, ast.Attribute):
         return call.func.attr
     return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
-def _imported_modules(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
+def _iterate_imports(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
             yield from ((node, alias.name) for alias in node.names)
@@ -98,7 +100,7 @@ def _imported_modules(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
             yield node, node.module
 
 
-def _violation(source: SourceFile, node: ast.expr | ast.stmt, rule: str, text: str) -> Violation:
+def _make_violation(source: SourceFile, node: ast.expr | ast.stmt, rule: str, text: str) -> Violation:
     return Violation(path=source.path, line=node.lineno, rule=rule, text=text)
 
 

@@ -62,8 +62,8 @@ def _is_random(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
     name = ast.unparse(node.func)
-    unseeded = name.endswith("default_rng") and not node.args and not node.keywords
-    return name in RANDOM_FUNCTIONS or unseeded or name.startswith("np.random.seed")
+    is_unseeded = name.endswith("default_rng") and not node.args and not node.keywords
+    return name in RANDOM_FUNCTIONS or is_unseeded or name.startswith("np.random.seed")
 
 
 RULES = (find_clock_reads, find_randomness)

@@ -56,7 +56,7 @@ class SourceFile:
 
 
 def read_sources(root: Path) -> Iterator[SourceFile]:
-    """Every Python file under ``root`` ordered by path, without hidden folders and the workspace."""
+    """Yield every Python file under ``root``, ordered by path, without hidden and excluded folders."""
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).parts
         if not any(part.startswith(".") or part in _EXCLUDED_FOLDERS for part in parts):

@@ -43,12 +43,12 @@ def find_unclear_words(root: Path) -> Iterator[Violation]:
         *root.glob("demo/*.md"),
     ]
     for path in sorted(documents):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        for line_number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             for match in _UNCLEAR_PATTERN.finditer(_CODE_PATTERN.sub("", line)):
                 word = match[1].lower()
                 yield Violation(
                     path=path.relative_to(root).as_posix(),
-                    line=number,
+                    line=line_number,
                     rule="unclear-word",
                     text=f"{word!r}: {UNCLEAR_WORDS[word]}",
                 )
@@ -60,14 +60,14 @@ def find_unclear_names(source: SourceFile) -> Iterator[Violation]:
         return
     for node in ast.walk(source.tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            name, words = node.name, _UNCLEAR_IN_NAMES
+            name, unclear_names = node.name, _UNCLEAR_IN_NAMES
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            name, words = node.id, {*_UNCLEAR_IN_NAMES, "each"}
+            name, unclear_names = node.id, {*_UNCLEAR_IN_NAMES, "each"}
         elif isinstance(node, ast.arg):
-            name, words = node.arg, {*_UNCLEAR_IN_NAMES, "each"}
+            name, unclear_names = node.arg, {*_UNCLEAR_IN_NAMES, "each"}
         else:
             continue
-        if name in words or _UNCLEAR_IN_NAMES & set(name.lower().split("_")):
+        if name in unclear_names or _UNCLEAR_IN_NAMES & set(name.lower().split("_")):
             yield Violation(
                 path=source.path,
                 line=node.lineno,

@@ -1,4 +1,4 @@
-"""The text of an e-mail. It has names of batches and studies, and no content of questions or comments."""
+"""The text of an e-mail. It names batches and studies, and has no content of questions or comments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from domain.mail import Notice, NoticeKind
 from notifications.smtp import SmtpSettings
 
 SUBJECT = "New work in Overread"
-#: The maximum number of links below a line: comments on many questions.
+#: The maximum number of links below a line. A line about comments has one link per question.
 _MAX_LINKS = 5
 _FOOTER = "You can switch these notices off in Overread under My account."
 
@@ -25,9 +25,9 @@ def compose_notice_mail(
 
     Args:
         notices: the events, at least one.
-        settings: give the sender and the link to the app, if there is one.
+        settings: the sender, and the link to the app if it is configured.
         to: the address of the person.
-        message_id: the part before the @, the same if the e-mail is sent twice.
+        message_id: the part of the Message-ID before the @; the same if the e-mail is sent twice.
         now: the time.
     """
     lines = "\n".join(
@@ -58,10 +58,10 @@ def _compose(settings: SmtpSettings, *, to: str, subject: str, text: str, now: d
 
 
 def describe_notices(notices: Sequence[Notice]) -> list[str]:
-    """Describe the notices, one line for all of a kind and name, in the order of their first occurrence.
+    """Describe the notices in one line per kind and name, in the order of their first occurrence.
 
-    The number of assigned questions is left out. The reviewer's own total contains hidden questions, so the
-    difference would reveal how many there are.
+    The number of assigned questions is left out. The total that a reviewer sees contains hidden questions, so
+    the difference would reveal how many there are.
 
     >>> describe_notices([Notice(kind=NoticeKind.COMMENT, name="May")] * 2)
     ['Batch May: 2 new comments']
@@ -71,7 +71,7 @@ def describe_notices(notices: Sequence[Notice]) -> list[str]:
 
 
 def _list_paths(notices: Sequence[Notice]) -> list[list[str]]:
-    """List the different pages of each line of :func:`describe_notices`, at most _MAX_LINKS of a line."""
+    """List the distinct pages for each line of :func:`describe_notices`, at most _MAX_LINKS per line."""
     paths: dict[tuple[NoticeKind, str], dict[str, None]] = {}
     for notice in notices:
         paths.setdefault((notice.kind, notice.name), {})[notice.path] = None

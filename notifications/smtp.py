@@ -59,8 +59,9 @@ class SmtpSettings:
 class MailNotSent(DomainError):
     """An e-mail was not sent.
 
-    ``code`` is the class of the error and the server's reply code, for the log. ``is_temporary`` states that
-    the same e-mail may be accepted later: a reply from 400 to 499 (RFC 5321, 4.2.1), or no connection.
+    ``code`` is the class of the error and the server's reply code, for the log. ``is_temporary`` is true if
+    the server may accept the same e-mail later: its reply code is 400 to 499 (RFC 5321, 4.2.1), or there was
+    no connection.
     """
 
     def __init__(self, text: str, *, code: str, is_temporary: bool) -> None:
@@ -69,30 +70,31 @@ class MailNotSent(DomainError):
 
 
 def is_mail_configured() -> bool:
-    """Whether the environment names a mail server."""
+    """Return whether the environment names a mail server."""
     return bool(_read(_HOST))
 
 
 def read_smtp_settings() -> SmtpSettings:
-    """Read the settings from the environment. Call only if :func:`is_mail_configured`.
+    """Read the settings from the environment.
 
     Raises:
-        InvalidValue: a setting is missing or not valid, or the password's file cannot be read.
+        InvalidValue: no mail server is configured, a setting is not valid, or the password's file cannot be
+            read.
     """
     if not is_mail_configured():
         raise InvalidValue(_HOST, "is not set, so no e-mail is sent")
-    security = _read(_SECURITY).lower() or Security.STARTTLS.value
-    if security not in list(Security):
-        raise InvalidValue(_SECURITY, f"must be {', '.join(Security)}, not {security!r}")
-    encryption, user, password = Security(security), _read(_USER), _read_password()
+    security_name = _read(_SECURITY).lower() or Security.STARTTLS.value
+    if security_name not in list(Security):
+        raise InvalidValue(_SECURITY, f"must be {', '.join(Security)}, not {security_name!r}")
+    security, user, password = Security(security_name), _read(_USER), _read_password()
     if bool(user) != bool(password):
         raise InvalidValue(_USER, f"needs {_PASSWORD_FILE} too, and the reverse")
-    if user and encryption is Security.NONE:
+    if user and security is Security.NONE:
         raise InvalidValue(_SECURITY, "must be starttls or tls, because the password would be readable")
     return SmtpSettings(
         host=_read(_HOST),
-        port=_read_port(_DEFAULT_PORTS[encryption]),
-        security=encryption,
+        port=_read_port(_DEFAULT_PORTS[security]),
+        security=security,
         user=user,
         password=password,
         sender=_read_sender(),
@@ -115,12 +117,12 @@ def send_mail(settings: SmtpSettings, message: EmailMessage) -> None:
                 server.login(settings.user, settings.password)
             server.send_message(message)
     except (OSError, smtplib.SMTPException) as error:
-        code = _find_reply_code(error)
+        reply_code = _find_reply_code(error)
         raise MailNotSent(
             _describe_failure(error, settings),
-            code=f"{type(error).__name__} {code or ''}".strip(),
-            is_temporary=400 <= code < 500
-            if code
+            code=f"{type(error).__name__} {reply_code or ''}".strip(),
+            is_temporary=400 <= reply_code < 500
+            if reply_code
             else not isinstance(error, ssl.SSLError | smtplib.SMTPException),
         ) from error
 
@@ -160,8 +162,8 @@ def _describe_failure(error: Exception, settings: SmtpSettings) -> str:
             return f"{server} refused the e-mail ({_reply(error)})."
         case ssl.SSLError():
             reason = getattr(error, "verify_message", "") or error.reason or type(error).__name__
-            way_out = f"Check {_SECURITY}, {_PORT} and the certificate."
-            return f"No encrypted connection to {server}: {reason}. {way_out}"
+            advice = f"Check {_SECURITY}, {_PORT} and the certificate."
+            return f"No encrypted connection to {server}: {reason}. {advice}"
         case smtplib.SMTPException():
             return f"{server} ended the connection. Check {_SECURITY} and {_PORT}."
         case _:

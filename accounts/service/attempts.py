@@ -1,4 +1,4 @@
-"""Limits of wrong passwords and codes, counted in the database for all processes of the app.
+"""Limits on wrong passwords and codes, counted in the database for all processes of the app.
 
 An attempt is counted as wrong before the password is checked, and the count is undone if the password is
 correct. A hundred simultaneous guesses therefore count as a hundred.
@@ -64,7 +64,7 @@ class Attempt:
 
 
 def begin_attempt(db: Session, *, name: str, address: str, token: str | None, now: datetime) -> Attempt:
-    """Count an attempt to sign in as failed. Commit before the password is checked. Locks the counts' rows.
+    """Count a sign-in attempt as failed. Locks the rows of the counts. Commit before checking the password.
 
     Args:
         db: a session for writing.
@@ -81,18 +81,18 @@ def begin_attempt(db: Session, *, name: str, address: str, token: str | None, no
     if token and _has_signed_in_here(db, name=name, token=token):
         attempt = _count_attempt(db, _hash_parts("browser", name, token), FREE_ATTEMPTS, now)
     else:
-        attempt = _count_attempt_from_unknown_browser(db, name, _network(address), now)
+        attempt = _count_attempt_from_unknown_browser(db, name, _normalise_address(address), now)
     wrong_passwords.delete_counts_before(db, moment=now - COUNT_LIFETIME)
     return attempt
 
 
 def begin_code_attempt(db: Session, *, person_id: int, now: datetime) -> Attempt:
-    """Count an attempt at a person's second factor as wrong. Commit before the code is checked.
+    """Count an attempt at a person's second factor as wrong. Commit before checking the code.
 
     Raises:
         TooManyAttempts: the wait after the last wrong code is not over; the attempt was not counted.
     """
-    return _count_attempt(db, _hash_parts("code", str(person_id)), FREE_ATTEMPTS, now, inputs="codes")
+    return _count_attempt(db, _hash_parts("code", str(person_id)), FREE_ATTEMPTS, now, input_noun="codes")
 
 
 def clear_attempt(db: Session, *, attempt: Attempt) -> None:
@@ -102,11 +102,11 @@ def clear_attempt(db: Session, *, attempt: Attempt) -> None:
 
 
 def _count_attempt(
-    db: Session, key: str, free_attempts: int, now: datetime, inputs: str = "passwords"
+    db: Session, key: str, free_attempts: int, now: datetime, input_noun: str = "passwords"
 ) -> Attempt:
     count, last_at = wrong_passwords.lock_count(db, counted_for=key, now=now)
     _refuse_until(
-        last_at + _compute_wait(count, free_attempts), now, f"Too many wrong {inputs} for this name."
+        last_at + _compute_wait(count, free_attempts), now, f"Too many wrong {input_noun} for this name."
     )
     wrong_passwords.set_count(db, counted_for=key, count=count + 1, last_at=now)
     return Attempt(counter_keys=(key,))
@@ -168,7 +168,7 @@ def _compute_wait(count: int, free_attempts: int) -> timedelta:
     )
 
 
-def _network(address: str) -> str:
+def _normalise_address(address: str) -> str:
     """Return the address, or the /64 network of an IPv6 address, because one customer has at least a /64."""
     try:
         parsed = ip_address(address)

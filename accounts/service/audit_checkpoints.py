@@ -61,7 +61,7 @@ class VerifiedDigests:
     digests: DigestFile
 
 
-def verify_and_write_digests(  # allow writes-without-record: record_checkpoint records what it measured
+def verify_and_write_digests(  # allow writes-without-record: record_checkpoint records the digests
     db: Session, *, by: Person, workspace: Workspace, deposits: Deposits | None = None
 ) -> VerifiedDigests:
     """Verify the trail and write the digests of the tables to a file.
@@ -70,7 +70,7 @@ def verify_and_write_digests(  # allow writes-without-record: record_checkpoint 
         db: a read-only session; verification and digests use its snapshot.
         by: the person who acts.
         workspace: the workspace to which the file is written.
-        deposits: the place outside the workspace at which heads are deposited; its heads are compared.
+        deposits: the place outside the workspace with the deposited heads, which are compared with the trail.
     """
     require(by, Action.SEE_AUDIT)
     check = verify_audit(db, by=by, deposits=deposits, workspace=workspace)
@@ -102,7 +102,7 @@ def record_checkpoint(
     """
     faults = measured.check.faults
     require(by, Action.MANAGE_PEOPLE if faults else Action.SEE_AUDIT)  # only admins accept faults
-    # A chain that is broken at its first entry cannot be accepted.
+    # checked_through is 0 if the chain is broken, which cannot be accepted.
     can_accept = measured.check.checked_through or not measured.check.entries
     reason = accept_because.strip() if can_accept else ""
     if faults and not reason:

@@ -31,7 +31,7 @@ from storage.review.shared_queues import list_shared_queues_of_person
 from storage.schema_check import find_schema_differences
 from storage.workspace import Workspace, current_workspace
 
-if TYPE_CHECKING:  # it imports a library of ciphers, which the app's start does not need
+if TYPE_CHECKING:  # the module imports a library of ciphers, which the app's start does not need
     from storage.audit.deposits import Deposit, Deposits
 
 __all__ = [
@@ -59,12 +59,13 @@ class VisibleEntry:
 class AuditCheck:
     """The result of verification: ``faults`` as sentences, empty if everything agrees.
 
-    ``entries`` and ``judgements`` were counted. ``number`` is that of the entry of the first fault, None if
-    the fault is elsewhere. ``head`` is the hash of the newest entry, ``checked_through`` its number.
-    ``checkpoint_at`` is the time of the last checkpoint, None if there is none: then only judgements were
-    compared with the trail. ``anchored_at`` is the time of the newest entry that a deposit or a noted head
-    confirms. ``unanchored_since`` is the time of the first entry after it, None if there is none; entries
-    from then on may have been rewritten or removed without a trace.
+    ``entries`` and ``judgements`` are their numbers. ``number`` is the number of the entry with the first
+    fault, None if the fault is elsewhere. ``head`` is the hash of the last entry of the intact chain.
+    ``checked_through`` is the number of the newest entry, 0 if the chain is broken. ``checkpoint_at`` is the
+    time of the last checkpoint; None if there is none, so that only judgements were compared with the trail.
+    ``anchored_at`` is the time of the newest entry that a deposit or a noted head confirms.
+    ``unanchored_since`` is the time of the first entry after it, None if there is none; entries from then on
+    may have been rewritten or removed without a trace.
     """
 
     entries: int
@@ -88,7 +89,7 @@ def list_audit_entries(
 ) -> tuple[VisibleEntry, ...]:
     """Return at most ``limit`` entries with numbers below ``below``, the newest first.
 
-    A person who also judges does not see the content of other people's entries about their own batches.
+    A person who also judges sees no content of other people's entries about the person's own batches.
     """
     require(by, Action.SEE_AUDIT)
     entries = entry_storage.list_newest_entries(db, criteria=entry_filter, before_number=below, limit=limit)
@@ -96,7 +97,7 @@ def list_audit_entries(
 
 
 def list_audit_choices(db: Session, *, by: Person) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the values of filters: the sign-in names and the actions that occur in the trail."""
+    """Return the values to filter by: the sign-in names and the actions that occur in the trail."""
     require(by, Action.SEE_AUDIT)
     return entry_storage.list_values(db, field="person_name"), entry_storage.list_values(db, field="action")
 
@@ -138,7 +139,7 @@ def verify_audit(
     checkpoint = find_last_checkpoint(db)
     anchors = _Anchors(head, deposits)
     expected_number, previous_hash, trail_began_at = 1, NO_ENTRY, None
-    recorded_judgements: dict[int, int] = {}
+    entry_numbers_by_digest: dict[int, int] = {}
     changes = AccountedChanges()
     for entry in entry_storage.iterate_entries(db):
         fault = _find_fault(entry, expected_number=expected_number, previous_hash=previous_hash)
@@ -149,7 +150,7 @@ def verify_audit(
         if entry.action == BEGIN_TRAIL:
             trail_began_at = entry.at
         if entry.action in judgements.JUDGEMENT_ACTIONS:
-            recorded_judgements[_entry_digest(entry)] = entry.number
+            entry_numbers_by_digest[_entry_digest(entry)] = entry.number
         if checkpoint is not None and entry.number > checkpoint.through:
             changes.add(entry)
         anchors.add(entry)
@@ -166,10 +167,10 @@ def verify_audit(
         anchored_at=anchors.anchored_at,
         unanchored_since=anchors.unanchored_since,
     )
-    result = _compare_judgements(db, result, recorded_judgements, trail_began_at)
+    result = _compare_judgements(db, result, entry_numbers_by_digest, trail_began_at)
     faults = [
         *result.faults,
-        *(f"In the database, {item}." for item in find_schema_differences(db.connection())),
+        *(f"In the database, {difference}." for difference in find_schema_differences(db.connection())),
     ]
     if checkpoint is not None:
         faults += _compare_tables(db, workspace or current_workspace(), checkpoint, changes)
@@ -224,18 +225,18 @@ class _Anchors:
 
     def add(self, entry: AuditEntry) -> None:
         """Compare the next entry of the chain."""
-        confirmed = False
+        is_confirmed = False
         if entry.hash == self._noted_head:
-            self._noted_head, confirmed = None, True
+            self._noted_head, is_confirmed = None, True
         for deposit in self._deposits.pop(entry.number, ()):
             if deposit.head == entry.hash:
-                confirmed = True
+                is_confirmed = True
             else:
                 self._faults.append(
                     f"The deposit {deposit.name} of {deposit.at:%Y-%m-%d %H:%M} UTC has another hash for "
                     f"entry {entry.number}: this entry or an earlier one was rewritten."
                 )
-        if confirmed:
+        if is_confirmed:
             self.anchored_at, self.unanchored_since = entry.at, None
         elif self.unanchored_since is None:
             self.unanchored_since = entry.at
@@ -248,9 +249,9 @@ class _Anchors:
                 "No entry has the stated head. Entries were removed at the end, or the whole trail was "
                 "rewritten."
             )
-        for number, missing in sorted(self._deposits.items()):
+        for number, deposits in sorted(self._deposits.items()):
             faults.append(
-                f"Entry {number} of the deposit {missing[0].name} is missing: entries were removed at the "
+                f"Entry {number} of the deposit {deposits[0].name} is missing: entries were removed at the "
                 "end, or an older backup was restored."
             )
         return tuple(faults)
@@ -287,7 +288,7 @@ def _find_fault(entry: AuditEntry, *, expected_number: int, previous_hash: str) 
 
 
 def _compare_judgements(
-    db: Session, result: AuditCheck, recorded_judgements: dict[int, int], trail_began_at: datetime | None
+    db: Session, result: AuditCheck, entry_numbers_by_digest: dict[int, int], trail_began_at: datetime | None
 ) -> AuditCheck:
     """Check that every judgement equals its audit entry, and that every recorded judgement still exists."""
     count, faults = 0, list(result.faults)
@@ -300,21 +301,21 @@ def _compare_judgements(
             canonical(judgement.new),
             judgement.reason,
         )
-        if recorded_judgements.pop(digest, None) is None and (
+        if entry_numbers_by_digest.pop(digest, None) is None and (
             trail_began_at is None or judgement.at > trail_began_at
         ):
             faults.append(
                 f"A saved judgement differs from the trail: {judgement.action}, {judgement.subject}, by "
                 f"person number {judgement.person_id}. Its row was changed, or added without an entry."
             )
-    number = min(recorded_judgements.values(), default=None)
+    number = min(entry_numbers_by_digest.values(), default=None)
     if number is not None and not faults:
         result = replace(result, number=number)
         faults.append("the judgement that it records was deleted or changed")
-    elif recorded_judgements:
+    elif entry_numbers_by_digest:
         faults += [
             f"Entry {number}: the judgement that it records was deleted or changed."
-            for number in sorted(recorded_judgements.values())
+            for number in sorted(entry_numbers_by_digest.values())
         ]
     return replace(result, judgements=count, faults=tuple(faults))
 

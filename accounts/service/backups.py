@@ -1,4 +1,4 @@
-"""Records backups of the workspace, and restores from them, in the audit trail."""
+"""Adds an audit entry for each backup and each restore of the workspace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def record_backup(
         db: a session for writing.
         by: the person who made the backup.
         file: the name of the backup file.
-        sha256: the hash in its last line.
+        sha256: the hash in the last line of the file.
         rows: number of database rows.
         images: number of image files.
         now: the current time.

@@ -21,7 +21,7 @@ def create_first_admin_code(db: Session, *, by: Person, code: str, now: datetime
     """Store the hash of a code that is valid for an hour. An earlier code becomes invalid.
 
     Returns:
-        The time at which it expires.
+        The time at which the code expires.
 
     Raises:
         Refused: there is an admin already.

@@ -22,10 +22,10 @@ from storage.accounts import input_preferences as preference_storage
 
 
 def load_input_preferences(db: Session, *, person: Person) -> InputPreferences:
-    """The person's preferences; the defaults if there are none.
+    """Return the person's preferences; the defaults if there are none.
 
-    Keys of actions that no longer exist, or that contradict the declarations of a newer version, are left
-    out, so that an update never locks anybody out of a form.
+    A stored key is left out if its action no longer exists or if this version does not accept the key. An
+    update therefore never locks anybody out of a form.
     """
     plain = preference_storage.find_input_preferences(db, person_id=person.id)
     if plain is None:
@@ -37,7 +37,7 @@ def load_input_preferences(db: Session, *, person: Person) -> InputPreferences:
 
 
 def save_own_key(db: Session, *, person: Person, action: str, key: str, now: datetime) -> str:
-    """Give an action another key; "" turns the shortcut off. Returns the key as it is written.
+    """Give an action another key; "" turns the shortcut off. Return the key in its stored spelling.
 
     Raises:
         InvalidValue: the key does not exist, is reserved, or belongs to another action of the same form.
@@ -59,13 +59,13 @@ def reset_input_preferences(db: Session, *, person: Person) -> None:
 
 
 def export_input_preferences(db: Session, *, person: Person) -> bytes:
-    """The person's preferences as a JSON file."""
+    """Return the person's preferences as a JSON file."""
     plain = preferences_to_plain(load_input_preferences(db, person=person))
     return (json.dumps(plain, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
 
 
 def import_input_preferences(db: Session, *, person: Person, content: bytes, now: datetime) -> int:
-    """Replace the person's preferences by those of an exported file. Returns the number of own keys.
+    """Replace the person's preferences with those of an exported file. Return the number of own keys.
 
     Raises:
         InvalidValue: the file is not valid; nothing is changed.
@@ -86,7 +86,7 @@ def _save(db: Session, person: Person, preferences: InputPreferences, now: datet
 
 
 def _keep_valid_keys(plain: object) -> InputPreferences:
-    """The stored keys one by one, without those that the present declarations refuse."""
+    """Return the stored preferences without the keys that this version does not accept."""
     preferences = InputPreferences()
     if not isinstance(plain, dict):
         return preferences

@@ -95,7 +95,7 @@ def change_roles(
 
     Raises:
         NotFound: there is no such person.
-        InvalidValue: there is no role.
+        InvalidValue: no role was given.
         StaleRevision: the roles have changed since they were shown.
         Refused: the person is the last admin.
     """
@@ -236,7 +236,7 @@ def _check_display_name(display_name: str | None) -> str:
 
 
 def is_last_admin(db: Session, person: Person) -> bool:
-    """Return whether nobody else is an admin with an enabled account. Checks no permission."""
+    """Return whether the person is the only admin with an enabled account. Checks no permission."""
     other_admins = [admin for admin in list_people_with_role(db, role=Role.ADMIN) if admin.id != person.id]
     return Role.ADMIN in person.roles and person.disabled_at is None and not other_admins
 

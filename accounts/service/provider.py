@@ -27,8 +27,8 @@ def find_person_by_claims(
     Args:
         db: a session for writing.
         claims: the claims of the verified ID token.
-        role_claim: with it, each sign-in sets the person's roles to those that the claim gives, except that
-            the last admin stays one; None to leave roles as they are.
+        role_claim: the claim whose roles replace the person's roles at each sign-in, except that the last
+            admin stays an admin; None to leave roles as they are.
         now: the current time.
 
     Raises:

@@ -39,7 +39,7 @@ _SETUP_EXPIRED = "This setup is complete or has expired. Reload the page."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondFactorStatus:
-    """Whether a person signs in with a code, and how many recovery codes are left."""
+    """Whether a person signs in with a code, whether they must, and how many recovery codes are left."""
 
     is_on: bool
     is_required: bool
@@ -128,14 +128,14 @@ def finish_second_factor(
     browser: str,
     now: datetime,
 ) -> bool:
-    """Check the code and start the sign-in. Call :func:`accounts.service.begin_code_attempt` before.
+    """Check the code and start the sign-in. Call :func:`accounts.service.begin_code_attempt` first.
 
     Args:
         db: a session for writing.
         pending_token: the token of the pending sign-in.
         code: the code of the authenticator app or a recovery code, as entered.
         new_recovery_codes: the codes that are stored if this completes the setup of an authenticator app.
-        token: the new secret of the browser.
+        token: the browser's new token.
         previous_token: the browser's previous token, whose sign-in ends.
         browser: a name of the browser that its owner recognises.
         now: the current time.

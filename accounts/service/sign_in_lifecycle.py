@@ -30,10 +30,10 @@ _WRONG_PASSWORD = "The name or password is wrong."  # noqa: S105 - a message
 _ACCOUNT_DISABLED = "This account is disabled. Ask an admin to enable it."
 
 
-#: Ways of signing in with a code.
+#: Methods of sign-in with a code.
 TOTP_SIGN_IN, RECOVERY_CODE_SIGN_IN = "password and code", "password and recovery code"
 #: Methods of sign-in that need no further factor. A provider has its own second factor.
-_STRONG_WAYS = frozenset({TOTP_SIGN_IN, RECOVERY_CODE_SIGN_IN, "provider"})
+_STRONG_METHODS = frozenset({TOTP_SIGN_IN, RECOVERY_CODE_SIGN_IN, "provider"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class SignInPolicy:
     def allows(self, sign_in: sign_ins.SignIn, person: Person, *, now: datetime) -> bool:
         """Return whether a sign-in is valid for the person with their current roles.
 
-        A person who gets a privileged role must sign in again if the sign-in is too old or lacks a code.
+        A person with a new role must sign in again if the sign-in is too old or too weak for the role.
         """
         max_duration = self.max_duration
         if not PRIVILEGED_ROLES.isdisjoint(person.roles):
@@ -66,7 +66,7 @@ class SignInPolicy:
             sign_in.revoked_at is None
             and now - sign_in.last_seen_at <= self.idle_limit
             and now - sign_in.signed_in_at <= max_duration
-            and (sign_in.way in _STRONG_WAYS or not self.requires_second_factor(person))
+            and (sign_in.way in _STRONG_METHODS or not self.requires_second_factor(person))
         )
 
 
@@ -116,7 +116,7 @@ def start_sign_in(
     Args:
         db: a session for writing.
         person: the person whose password or claims were just checked.
-        token: the browser's new secret; only its hash is stored.
+        token: the browser's new token; only its hash is stored.
         previous_token: the browser's previous token, whose sign-in ends.
         password: the checked password, which is hashed again if the recommended cost has changed; None if the
             person did not use a password.
@@ -196,7 +196,7 @@ def update_last_seen(db: Session, *, token: str, now: datetime) -> None:
 
 
 def sign_out(db: Session, *, token: str, now: datetime) -> None:
-    """End the sign-in of a token in every tab. If it is unknown or has ended, nothing changes."""
+    """End the sign-in of a token in every tab. If there is no such sign-in or it has ended, do nothing."""
     sign_in = sign_ins.find_sign_in(db, token_sha256=token_sha256(token))
     if sign_in is None or sign_in.revoked_at is not None:
         return

@@ -63,12 +63,12 @@ def preview_bulk_action(db: Session, *, by: Person, search: Search) -> BulkPrevi
     numbers = search_storage.find_matching_questions(
         db, **build_query_arguments(db, search), limit=MAX_QUESTIONS + 1
     )
-    excluded = bulk_actions.load_exclusion_reasons(db, numbers=numbers)
-    affected = tuple(number for number in numbers if number not in excluded)
+    exclusion_reasons = bulk_actions.load_exclusion_reasons(db, numbers=numbers)
+    affected = tuple(number for number in numbers if number not in exclusion_reasons)
     return BulkPreview(
         count=len(affected),
         examples=tuple(load_search_results(db, numbers=affected[:_MAX_EXAMPLES])),
-        excluded=Counter(excluded.values()),
+        excluded=Counter(exclusion_reasons.values()),
         numbers=affected,
     )
 
@@ -91,8 +91,8 @@ def reject_matching(
     Raises:
         NotFound: there is no such dataset or batch.
         InvalidValue: the reason is too short or too long.
-        Refused: the count differs from the preview, is 0 or too large, the search has no criterion, or the
-            search index is not up to date.
+        Refused: the count differs from the preview, is 0 or is too large; the search has no criterion; or
+            the search index is not up to date.
     """
     require(by, Action.DRAW_BATCH)
     return _apply(
@@ -103,7 +103,7 @@ def reject_matching(
 def queue_matching(
     db: Session, *, by: Person, search: Search, reason: str, batch_name: str, expected: int, now: datetime
 ) -> AppliedBulkAction:
-    """Queue all questions that match a search and have not been drawn, judged or rejected into a new batch.
+    """Create a batch of all questions that match a search and have not been drawn, judged or rejected.
 
     The batch is not a random sample.
 
@@ -195,19 +195,19 @@ def _apply(
     batch_name: str | None = None,
 ) -> AppliedBulkAction:
     normalised_reason = normalise_reason(reason)
-    matches = preview_bulk_action(db, by=by, search=search)
-    check_search_scope(search, matches.count, action)
-    if matches.count != expected:
+    preview = preview_bulk_action(db, by=by, search=search)
+    check_search_scope(search, preview.count, action)
+    if preview.count != expected:
         raise Refused(
-            f"The preview had {expected:,} questions, but now there are {matches.count:,}, because another "
+            f"The preview had {expected:,} questions, but now there are {preview.count:,}, because another "
             "user has drawn, judged or imported questions. Preview again."
         )
     dataset_id = load_dataset_row_id(db, name=search.dataset)
     batch = None
     if batch_name is not None:
-        lock_dataset(db, dataset_id=dataset_id)  # boxes of its questions must not change meanwhile
+        lock_dataset(db, dataset_id=dataset_id)  # the boxes of its questions must not change meanwhile
         batch = bulk_actions.add_queued_batch(
-            db, name=batch_name, dataset_id=dataset_id, settings=BatchSettings(), questions=matches.numbers,
+            db, name=batch_name, dataset_id=dataset_id, settings=BatchSettings(), questions=preview.numbers,
             by=by.id or None, now=now,
         )  # fmt: skip
     search_json = search_to_json(search)
@@ -217,7 +217,7 @@ def _apply(
         action=action.value,
         search=search_json,
         reason=normalised_reason,
-        questions=matches.numbers,
+        questions=preview.numbers,
         batch_id=batch.id if batch else None,
         by=by.id or None,
         now=now,
@@ -227,7 +227,7 @@ def _apply(
         by=by,
         action=f"{action.value} by rule",
         subject=f"rule {number}",
-        new={"search": search_json, "questions": matches.count, "batch": batch.id if batch else None},
+        new={"search": search_json, "questions": preview.count, "batch": batch.id if batch else None},
         reason=normalised_reason,
         now=now,
     )

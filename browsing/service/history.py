@@ -45,7 +45,7 @@ _EVENT_ORDER = (
 
 
 def load_question_row_id(db: Session, *, by: Person, dataset: str, question_id: str) -> int:
-    """Load the database id of the question with a file id.
+    """Load the database id of the question that has ``question_id`` in its file.
 
     Raises:
         NotFound: there is no such dataset or question.

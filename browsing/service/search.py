@@ -1,6 +1,6 @@
 """Services for searching questions.
 
-Pages are selected by question id, so the last is as fast as the first.
+Pages are selected by question id, so the last page loads as fast as the first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from terminology.taxonomy import derive_feature, get_column
 
 #: The features that a search can filter by and that follow from raw names.
 _DERIVED_FILTERS = ("controlled_category", "domain", "controlled_content_type")
-_NO_QUESTION = "xnone"  # no facet begins with this letter
+_UNUSED_FACET = "xnone"  # no facet begins with this letter
 #: Counting stops at this number. Counting twice as many of 1.6 million questions takes 185 ms
 #: (benchmarks/browse.py).
 MAX_COUNTED = 5_000
@@ -169,9 +169,9 @@ def search_questions(
     has_more = len(numbers) > most
     if before is None:
         numbers = numbers[:most]
-        return SearchPage(questions=_load_found(db, numbers), has_previous=after > 0, has_next=has_more)
+        return SearchPage(questions=_load_results(db, numbers), has_previous=after > 0, has_next=has_more)
     numbers = numbers[-most:]
-    return SearchPage(questions=_load_found(db, numbers), has_previous=has_more, has_next=True)
+    return SearchPage(questions=_load_results(db, numbers), has_previous=has_more, has_next=True)
 
 
 def count_matches(db: Session, *, by: Person, search: Search) -> tuple[int, bool]:
@@ -187,7 +187,7 @@ def count_matches(db: Session, *, by: Person, search: Search) -> tuple[int, bool
     return min(count, MAX_COUNTED), count <= MAX_COUNTED
 
 
-def _load_found(db: Session, numbers: list[int]) -> tuple[SearchResult, ...]:
+def _load_results(db: Session, numbers: list[int]) -> tuple[SearchResult, ...]:
     return tuple(load_search_results(db, numbers=numbers))
 
 
@@ -233,11 +233,11 @@ def build_query_arguments(db: Session, search: Search) -> dict[str, Any]:
 
 
 def _list_facets(db: Session, *, dataset_id: int, feature: str, value: str) -> tuple[str, ...]:
-    """Return the facets of the raw names from which the value follows; a facet without questions if none."""
+    """Return the facets of the raw names that give the value; if there are none, a facet of no question."""
     column, mapping = get_column(feature), load_mapping(db, dataset_id=dataset_id)
     raw_names = [
-        raw
-        for raw, _ in count_values(db, dataset_id=dataset_id, column=column)
-        if derive_feature(feature, raw, mapping) == value
+        raw_name
+        for raw_name, _ in count_values(db, dataset_id=dataset_id, column=column)
+        if derive_feature(feature, raw_name, mapping) == value
     ]
-    return tuple(search_storage.encode_facet(column, raw) for raw in raw_names) or (_NO_QUESTION,)
+    return tuple(search_storage.encode_facet(column, raw_name) for raw_name in raw_names) or (_UNUSED_FACET,)

@@ -26,10 +26,10 @@ from storage.sampling.frames import load_dataset_row_id
 from terminology.taxonomy import DERIVED_FEATURES, NamedField, NameMapping, derive_feature, get_column
 
 _MAX_OBSERVATIONS = 200
-_MAX_LABELS = 10_000  # each takes two parameters of a statement, of which SQLite has 32,766
+_MAX_LABELS = 10_000  # each takes two parameters of an SQL statement; SQLite allows 32,766
 #: The columns that are counted, in the order of display.
 COUNTED_COLUMNS = (*statistics.COLUMNS, *DERIVED_FEATURES)
-#: The columns that are counted by split of the newest release, too.
+#: The columns that are also counted by split of the newest release.
 SPLIT_COLUMNS = ("task", "content_type")
 _TASKS = tuple(task.value for task in Task)
 
@@ -94,11 +94,13 @@ def compute_dataset_statistics(
 def _count_regions(db: Session, dataset_id: int, mapping: NameMapping) -> tuple[tuple[str, int, int], ...]:
     """Count questions and boxes by controlled region; empty if no label has a controlled name."""
     labels = statistics.count_observations(db, dataset_id=dataset_id, limit=_MAX_LABELS)
-    names = {label: mapping.find_controlled(NamedField.REGION, label) for label, _, _ in labels if label}
-    if set(names.values()) <= {NOT_MAPPED}:
+    name_by_label = {
+        label: mapping.find_controlled(NamedField.REGION, label) for label, _, _ in labels if label
+    }
+    if set(name_by_label.values()) <= {NOT_MAPPED}:
         return ()
     return tuple(
-        statistics.count_observations(db, dataset_id=dataset_id, limit=_MAX_OBSERVATIONS, names=names)
+        statistics.count_observations(db, dataset_id=dataset_id, limit=_MAX_OBSERVATIONS, names=name_by_label)
     )
 
 
@@ -130,10 +132,10 @@ def count_report_findings(
 def load_statistics_version(db: Session, *, by: Person, dataset: str) -> tuple[int, int, int]:
     """Load the ids of the newest question, release and mapping of a name.
 
-    The statistics only change if one of these changes.
+    The statistics change only if one of these changes.
 
     Returns:
-        The ids; 0 if there is none.
+        The ids; 0 where there is none.
 
     Raises:
         NotFound: there is no such dataset.

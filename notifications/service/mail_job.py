@@ -42,7 +42,7 @@ def merge_mails(waiting: MailParameters, added: MailParameters) -> MailParameter
 
 
 def _send(job: JobRun[MailParameters]) -> None:
-    """Send the e-mail. A job that was killed after the server accepted it sends the e-mail it again."""
+    """Send the e-mail. If the job is killed after the server accepted it, the e-mail is sent again."""
     parameters = job.parameters
     with job.read_session() as db:
         person = load_person(db, person_id=parameters.person_id)
@@ -77,7 +77,7 @@ def _queue_retry(job: JobRun[MailParameters], *, problem: str) -> None:
             kind=MAIL,
             subject=f"person {parameters.person_id}",
             parameters=next_try,
-            merge=lambda waiting, earlier: replace(earlier, notices=(*earlier.notices, *waiting.notices)),
+            merge=lambda waiting, retry: replace(retry, notices=(*retry.notices, *waiting.notices)),
             not_before=now + RETRY_DELAYS[parameters.tries],
             now=now,
         )
@@ -96,9 +96,9 @@ MAIL = JobKind(
 
 
 def list_unsent_mails(db: Session, *, by: Person) -> list[tuple[Job, MailParameters]]:
-    """The latest e-mails that were not sent, the latest first: those given up and those to be tried again.
+    """List the latest e-mails that were not sent, newest first: given up, or waiting for another try.
 
-    Dismissed ones are omitted.
+    Dismissed e-mails are omitted.
 
     Raises:
         NotAllowed: the person may not manage people.

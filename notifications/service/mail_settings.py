@@ -14,24 +14,24 @@ from storage.accounts import mail_settings as mail_setting_storage
 
 
 def load_own_mail_setting(db: Session, *, person: Person) -> MailSetting:
-    """The person's address, and whether they want notices."""
+    """Return the person's address, and whether they want notices."""
     return mail_setting_storage.find_mail_setting(db, person_id=person.id)
 
 
 def save_own_mail_setting(  # allow writes-without-record: no part of gold depends on an address
     db: Session, *, person: Person, address: str, wanted: bool, now: datetime
 ) -> MailSetting:
-    """Set the person's own address, and whether they want notices. An empty address removes it.
+    """Set the person's own address, and whether they want notices. An empty string removes the address.
 
     Raises:
         InvalidValue: the address is not valid.
-        Refused: a demo account, which many people use.
+        Refused: the account is a demo account, which many people use.
     """
     return _save(db, person, MailSetting(address=check_mail_address(address), wanted=wanted), now)
 
 
 def list_mail_settings(db: Session, *, by: Person) -> dict[int, MailSetting]:
-    """The stored settings, by id of the person. People without a row have no address."""
+    """Return the stored settings by id of the person. People without a row have no address."""
     require(by, Action.MANAGE_PEOPLE)
     return mail_setting_storage.load_mail_settings(db)
 
@@ -39,12 +39,12 @@ def list_mail_settings(db: Session, *, by: Person) -> dict[int, MailSetting]:
 def set_mail_address(  # allow writes-without-record: no part of gold depends on an address
     db: Session, *, by: Person, name: str, address: str, now: datetime
 ) -> MailSetting:
-    """Set the address of another person. Whether they want notices stays as they chose.
+    """Set the address of another person. Their choice to get notices or not stays.
 
     Raises:
         NotFound: there is no such person.
         InvalidValue: the address is not valid.
-        Refused: a demo account, which many people use.
+        Refused: the account is a demo account, which many people use.
     """
     require(by, Action.MANAGE_PEOPLE)
     person = load_person_by_name(db, name=name)

@@ -1,4 +1,4 @@
-"""Queueing notices. Several notices to a person within some minutes become one e-mail."""
+"""Queues notices. Several notices to a person within some minutes become one e-mail."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def notify(
 ) -> None:
     """Queue a notice to each of these people, except the one who acts and people who want none.
 
-    Part of the transaction that is reported: an assignment that is rolled back sends nothing. Does not
-    connect to the mail server.
+    The notice is queued in the transaction of the event, so an event that is rolled back sends nothing. This
+    function does not connect to the mail server.
 
     Args:
         db: a session that writes.
         by_id: id of the person who acts; 0 for the command line.
         person_ids: ids of the people.
         kind: the event.
-        name: of the batch or study.
-        path: the page of the app that shows it, such as "review?batch=1".
+        name: the name of the batch or study.
+        path: the page of the app that shows the batch or study, such as "review?batch=1".
         now: the time.
     """
     if not is_mail_configured():
@@ -66,5 +66,5 @@ def notify_coordinators(
     """Queue a notice to all coordinators; see :func:`notify`."""
     if not is_mail_configured():
         return
-    coordinators = {person.id for person in list_people(db) if Role.COORDINATOR in person.roles}
-    notify(db, by_id=by.id, person_ids=coordinators, kind=kind, name=name, path=path, now=now)
+    coordinator_ids = {person.id for person in list_people(db) if Role.COORDINATOR in person.roles}
+    notify(db, by_id=by.id, person_ids=coordinator_ids, kind=kind, name=name, path=path, now=now)
