@@ -139,7 +139,7 @@ def _recognise(file: QuestionFile, requested: str) -> tuple[Container, FileForma
         else:
             if not isinstance(record, dict):
                 continue
-            matching = [name for name, known in _FORMATS.items() if known.looks_like(record)]
+            matching = [name for name, file_format in _FORMATS.items() if file_format.looks_like(record)]
             chosen = _choose_format(requested, matching)
             if chosen is not None:
                 return container, chosen
