@@ -516,7 +516,7 @@ def _format_key(question: Question) -> str:
 def screen_answer_revealed(question: Question) -> Problem | None:
     """Return a problem if the stem contains the words by which the key differs from all other options.
 
-    A stem that offers alternatives ("left or right") reveals nothing. A stem that ends with "- Yes" is reported.
+    A stem that offers alternatives ("left or right") reveals nothing; a stem that ends with "- Yes" does.
     """
     if _ANSWERED_STEM.search(question.stem):
         return Problem(check=Check.ANSWER_REVEALED, field="stem", reason="ends with an answer")
