@@ -124,8 +124,8 @@ def _count_words(picture: bytes) -> TextRank | None:
 def _count_bright_spots(picture: bytes) -> TextRank:
     """Count the bright spots in rows that have the size and spacing of letters; fewer than three score 0."""
     import numpy as np  # noqa: PLC0415 - slow to import, and not needed to look up the method
-    import scipy  # noqa: PLC0415 - the same
-    from PIL import Image  # noqa: PLC0415 - the same
+    import scipy  # noqa: PLC0415 - slow to import
+    from PIL import Image  # noqa: PLC0415 - slow to import
 
     with Image.open(io.BytesIO(picture)) as image:
         grey = np.asarray(image.convert("L"))

@@ -471,9 +471,9 @@ def _find_merged_cells(path: Path, sheet: str) -> dict[int, list[tuple[int, int]
             position = 0
             for match in _MERGED.finditer(window):
                 position = match.end()
-                first, last = int(match[2]), int(match[3])
-                if last > first:
-                    merged[first].append((column_index_from_string(match[1].decode()) - 1, last))
+                first_row, last_row = int(match[2]), int(match[3])
+                if last_row > first_row:
+                    merged[first_row].append((column_index_from_string(match[1].decode()) - 1, last_row))
             tail = window[max(position, len(window) - 100) :]
     return merged
 

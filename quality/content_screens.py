@@ -87,9 +87,9 @@ def screen_several_correct(question: Question, report: str | None) -> Problem | 
     key = question.options[key_index]
     if _OF_THE_ABOVE.search(key):
         return None
-    others = [(index, option) for index, option in enumerate(question.options) if index != key_index]
+    other_options = [(index, option) for index, option in enumerate(question.options) if index != key_index]
     key_terms = _read_option(key)
-    for index, option in others:
+    for index, option in other_options:
         if _terms_entail(key_terms, _read_option(option)):
             return _make_several_correct_problem(
                 f"{_format_option(index, option)} follows from the key {key!r}"
@@ -97,10 +97,10 @@ def screen_several_correct(question: Question, report: str | None) -> Problem | 
     if not report:
         return None
     if _asks_for_absence(question):
-        return _screen_absent_options(key, others, report)
+        return _screen_absent_options(key, other_options, report)
     if not _asks_which_is_present(question.stem):
         return None
-    for index, option in others:
+    for index, option in other_options:
         findings = _list_stated_findings(option)
         if (
             findings
@@ -113,11 +113,11 @@ def screen_several_correct(question: Question, report: str | None) -> Problem | 
     return None
 
 
-def _screen_absent_options(key: str, others: Sequence[tuple[int, str]], report: str) -> Problem | None:
+def _screen_absent_options(key: str, other_options: Sequence[tuple[int, str]], report: str) -> Problem | None:
     """Return a problem if the finding of another option is absent, too: the report negates or omits it."""
     if not _list_stated_findings(key):
         return None
-    for index, option in others:
+    for index, option in other_options:
         findings = _list_stated_findings(option)
         if not findings or any(_is_stated_or_uncertain(finding, report) for finding in findings):
             continue

@@ -89,7 +89,7 @@ def check_format(question: Question, *, minimum_explanation: int) -> Problem | N
 
 def check_completeness(question: Question, *, expected: Expectations) -> Problem | None:
     """Check v4, completeness: the fields that the format promises are not empty."""
-    missing = [
+    empty_fields = [
         name
         for name, value in (
             ("explanation", question.explanation.strip()),
@@ -100,11 +100,11 @@ def check_completeness(question: Question, *, expected: Expectations) -> Problem
         if name in expected.fields and not value
     ]
     if "boxes.label" in expected.fields and any(not box.label.strip() for box in question.boxes):
-        missing.append("boxes.label")
-    if not missing:
+        empty_fields.append("boxes.label")
+    if not empty_fields:
         return None
-    reason = "is empty" if len(missing) == 1 else "are empty"
-    return Problem(check=Check.COMPLETENESS, field=", ".join(missing), reason=reason)
+    reason = "is empty" if len(empty_fields) == 1 else "are empty"
+    return Problem(check=Check.COMPLETENESS, field=", ".join(empty_fields), reason=reason)
 
 
 def check_question(

@@ -14,7 +14,7 @@ from intake.strict_json import decode
 from records.decoding import make_decoder
 from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 
-#: The types that determine the task. SIZE, ABN and the others ask for various skills.
+#: The types that determine the task. SIZE, ABN and the other types ask for various skills.
 _TASKS = {"PRES": Task.PRESENCE, "POS": Task.LOCATION}
 
 

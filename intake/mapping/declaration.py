@@ -28,7 +28,7 @@ from intake.mapping.paths import Path as ColumnPath
 from intake.mapping.paths import parse_path
 from records.decoding import convert_plain
 
-READY_FOLDER = Path(__file__).resolve().parent / "ready"
+BUILTIN_FOLDER = Path(__file__).resolve().parent / "ready"
 SCHEMA_PATH = Path(__file__).resolve().parents[2] / "docs" / "formats" / "overread.mapping-1.schema.json"
 #: Matches a placeholder of a template: {column}.
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -313,7 +313,7 @@ def load_mapping(text: str, file_name: str) -> Mapping:
 
 def list_builtin_mappings() -> list[str]:
     """Return the names of the mapping files that ship with Overread."""
-    return sorted(path.stem for path in READY_FOLDER.glob("*.toml"))
+    return sorted(path.stem for path in BUILTIN_FOLDER.glob("*.toml"))
 
 
 def load_builtin_mapping(name: str) -> Mapping:
@@ -326,7 +326,7 @@ def load_builtin_mapping(name: str) -> Mapping:
         raise InvalidValue(
             "mapping", f"{name!r} is neither a file nor one of {', '.join(list_builtin_mappings())}"
         )
-    return load_mapping((READY_FOLDER / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
+    return load_mapping((BUILTIN_FOLDER / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
 
 
 def write_mapping(content: MappingFile) -> str:
@@ -426,14 +426,14 @@ def _add_place_to_errors(mapping: Mapping, keys: tuple[str, ...]) -> Iterator[No
 def _check_rule(mapping: Mapping, keys: tuple[str, ...], rule: str | Rule | BoxRule) -> None:
     if not isinstance(rule, Rule):
         return
-    given = [
+    given_keys = [
         name
         for name, value in (("from", rule.from_), ("template", rule.template), ("value", rule.value))
         if value is not None
     ]
-    if len(given) != 1:
+    if len(given_keys) != 1:
         reason = "needs one of from, template and value"
-        raise mapping.error(keys, f"{reason}, not {' and '.join(given)}" if given else reason)
+        raise mapping.error(keys, f"{reason}, not {' and '.join(given_keys)}" if given_keys else reason)
     for pattern in [rule.remove] if isinstance(rule.remove, str) else rule.remove or []:
         _check_pattern(mapping, (*keys, "remove"), pattern)
     _check_pattern(mapping, (*keys, "extract"), rule.extract)

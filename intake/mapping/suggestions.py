@@ -102,10 +102,10 @@ def find_builtin_mapping(sample: TableSample) -> Mapping | None:
             or settings.kind in ("coco", "label-studio")
         ):
             continue
-        needed = {path for _, path in mapping.list_paths() if not path.root and not path.optional}
+        needed_paths = {path for _, path in mapping.list_paths() if not path.root and not path.optional}
         # a mapping of question, answer and image alone would match most tables
-        if len(needed) > len(REQUIRED_FIELDS) and all(
-            any(follow(record, path) for record in sample.records) for path in needed
+        if len(needed_paths) > len(REQUIRED_FIELDS) and all(
+            any(follow(record, path) for record in sample.records) for path in needed_paths
         ):
             return mapping
     return None
@@ -134,9 +134,9 @@ def guess_columns(sample: TableSample) -> dict[str, tuple[str, ...]]:
         guessed["images"] = tuple(image_columns)  # one column per view
     for field in ("images", "stem", "answer"):
         if field not in guessed:
-            used = {column for columns in guessed.values() for column in columns}
+            used_columns = {column for columns in guessed.values() for column in columns}
             column = next(
-                (c for c in sample.columns if c not in used and _looks_like(field, sample, c)), None
+                (c for c in sample.columns if c not in used_columns and _looks_like(field, sample, c)), None
             )
             if column is not None:
                 guessed[field] = (column,)
@@ -236,7 +236,7 @@ def _find_numbered_answers(
         return None  # the options are numbers themselves
     from_zero = any(int(answer) == 0 for answer, _ in pairs)
     from_one = any(int(answer) >= len(options) > 1 for answer, options in pairs)
-    ways = {
+    fixes_by_notation = {
         "index": ("index", "Count from 0: 0 is the first option"),
         "number": ("number", "Count from 1: 1 is the first option"),
     }
@@ -251,7 +251,7 @@ def _find_numbered_answers(
     return LayoutIssue(
         name="numbers",
         text=f"The answers are option numbers. {certainty}",
-        fixes=tuple(ways[way] for way in order),
+        fixes=tuple(fixes_by_notation[notation] for notation in order),
     )
 
 
@@ -331,11 +331,13 @@ def _find_joined_options(
     separators = [mark for mark in _OPTION_SEPARATORS if all(mark in cell for cell in cells)]
     if not separators:
         return None
-    shown = {"\n": "line break"}
+    separator_labels = {"\n": "line break"}
     return LayoutIssue(
         name="cell",
         text="All options are in one cell.",
-        fixes=tuple((mark, f"Split at {shown.get(mark, f'“{mark.strip()}”')}") for mark in separators),
+        fixes=tuple(
+            (mark, f"Split at {separator_labels.get(mark, f'“{mark.strip()}”')}") for mark in separators
+        ),
     )
 
 

@@ -27,7 +27,7 @@ FOLDS = 5
 #: The maximum number of questions that a fold is trained on; more did not help on generated questions.
 MAX_TRAINING = 20_000
 #: The minimum number of questions; fewer say nothing about a shortcut.
-FEWEST_QUESTIONS = 20
+MIN_QUESTIONS = 20
 _FEATURES = 2**16
 _WORD = re.compile(r"[a-z]+")
 ALL_TASKS = "all"
@@ -61,11 +61,11 @@ def examine_text_only(
     """
     usable = [question for question in questions if question.has_one_answer]
     folds = np.array([zlib.crc32(question.patient.encode()) % FOLDS for question in usable], dtype=np.int64)
-    if len(usable) < FEWEST_QUESTIONS or len(set(folds.tolist())) < 2:
+    if len(usable) < MIN_QUESTIONS or len(set(folds.tolist())) < 2:
         return TextOnlyResult(
             probabilities={},
             accuracies=(),
-            note=f"needs at least {FEWEST_QUESTIONS} questions with one answer, of several patients",
+            note=f"needs at least {MIN_QUESTIONS} questions with one answer, of several patients",
         )
     rng = np.random.default_rng(seed)
     vectorizer = HashingVectorizer(

@@ -53,7 +53,7 @@ class LexicalEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return sparse vectors, shape (texts, dimensions)."""
         from sklearn.feature_extraction.text import HashingVectorizer  # noqa: PLC0415 - takes a second
-        from sklearn.preprocessing import normalize  # noqa: PLC0415 - as above
+        from sklearn.preprocessing import normalize  # noqa: PLC0415 - takes a second
 
         vectorizer = HashingVectorizer(
             analyzer="char_wb",

@@ -57,7 +57,7 @@ class Term(NamedTuple):
 class Meaning:
     """The terms of a text, in order.
 
-    ``known`` are those of `terms.toml`, ``unknown_words`` the others. ``known`` is in order if
+    ``known`` are the terms of `terms.toml`, ``unknown_words`` the other words. ``known`` is in order if
     ``is_ordered``, otherwise sorted. The order matters if two terms of a kind could be exchanged ("left ...
     right") or a relation occurs ("above").
     """

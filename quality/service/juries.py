@@ -212,19 +212,19 @@ def plan_jury(
         for check in JURY_CHECKS
         if check in settings.checks
     ]
-    asked = {
+    asked_numbers = {
         number for plan in plans for numbers_of_family in plan.asked.values() for number in numbers_of_family
     }
-    if not asked:
+    if not asked_numbers:
         raise Refused(_describe_nothing_left(plans))
-    involved = asked | {
+    involved_numbers = asked_numbers | {
         number for plan in plans for excluded in plan.excluded.values() for number in excluded
     }
     jury_id = jury_storage.add_jury(
         db,
         dataset_id=dataset_id,
-        questions=len(involved),
-        unknown_authors=len(unknown_author_numbers & involved),
+        questions=len(involved_numbers),
+        unknown_authors=len(unknown_author_numbers & involved_numbers),
         written_by=written_by,
         override_reason=settings.override_reason.strip(),
         person_id=by.id or None,
@@ -245,7 +245,7 @@ def plan_jury(
             "checks": [plan.check.value for plan in plans],
             "prompts": [plan.version.label for plan in plans],
             "judges": {family: endpoint.name for family, endpoint in endpoints.items()},
-            "questions": len(involved),
+            "questions": len(involved_numbers),
             "own family allowed": bool(settings.override_reason.strip()),
             "written by": written_by,
         },
@@ -356,11 +356,11 @@ def _load_endpoints(db: Session, by: Person, names: Sequence[str]) -> dict[str, 
     return endpoints
 
 
-def _read_family(stated: str | None, *known_families: Collection[str]) -> str | None:
+def _read_family(stated: str | None, *family_groups: Collection[str]) -> str | None:
     """Return the family that a person states by its name or by one of its models; None if none is stated."""
     if stated is None or not stated.strip():
         return None
-    families = {*FAMILIES, *(family for some in known_families for family in some)}
+    families = {*FAMILIES, *(family for group in family_groups for family in group)}
     name = stated.strip().lower()
     for family in (name, infer_family(name)):
         if family in families:
@@ -407,10 +407,10 @@ def _plan_check(db: Session, scope: _Scope, check: Check, version: models.Prompt
 def _keep_chosen_questions(plan: _Plan, count: int) -> None:
     """Keep ``count`` questions, chosen by their hash, so that all checks and juries choose the same."""
     open_row_ids = {number for numbers in plan.asked.values() for number in numbers}
-    chosen = set(sorted(open_row_ids, key=_hash_row_id)[:count])
+    chosen_numbers = set(sorted(open_row_ids, key=_hash_row_id)[:count])
     for numbers_by_family in (plan.asked, plan.excluded):
         for family, numbers in numbers_by_family.items():
-            numbers_by_family[family] = [number for number in numbers if number in chosen]
+            numbers_by_family[family] = [number for number in numbers if number in chosen_numbers]
 
 
 def _hash_row_id(number: int) -> bytes:

@@ -115,9 +115,9 @@ def update_results(
     states = check_states.load_states(db, dataset_id=dataset_id)
     newer_prompts = {
         (judge.check, judge.prompt)
-        for other in jury_storage.list_juries(db, dataset_id=dataset_id)
-        if other.id > jury.id
-        for judge in other.judges
+        for other_jury in jury_storage.list_juries(db, dataset_id=dataset_id)
+        if other_jury.id > jury.id
+        for judge in other_jury.judges
     }
     for check, prompt in dict.fromkeys((judge.check, judge.prompt) for judge in jury.judges):
         current = states[check].settings.get("prompt")
