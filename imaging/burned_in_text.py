@@ -1,4 +1,4 @@
-"""Ranks pictures by the amount of burned-in text. People check the most likely ones first.
+"""Ranks pictures by the amount of burned-in text. People check the pictures with the most text first.
 
 If tesseract is installed (Apache-2.0, a separate program found on PATH), it reads the text. Otherwise small
 bright spots that lie in a row, like letters, are counted. Neither method proves that a picture has no text.
@@ -124,8 +124,8 @@ def _count_words(picture: bytes) -> TextRank | None:
 def _count_bright_spots(picture: bytes) -> TextRank:
     """Count the bright spots in rows that have the size and spacing of letters; fewer than three score 0."""
     import numpy as np  # noqa: PLC0415 - slow to import, and not needed to look up the method
-    import scipy  # noqa: PLC0415 - the same
-    from PIL import Image  # noqa: PLC0415 - the same
+    import scipy  # noqa: PLC0415 - slow to import
+    from PIL import Image  # noqa: PLC0415 - slow to import
 
     with Image.open(io.BytesIO(picture)) as image:
         grey = np.asarray(image.convert("L"))
@@ -139,14 +139,14 @@ def _count_bright_spots(picture: bytes) -> TextRank:
         if 6 <= rows.stop - rows.start <= 60 and 2 <= columns.stop - columns.start <= 60
     ]
     boxes.sort(key=lambda box: box[2])
-    spots_in_rows = 0
+    spot_count = 0
     for top, bottom, _, right in boxes:
         height = bottom - top
-        neighbours = sum(
-            abs(top - other[0]) <= height // 3
-            and abs(bottom - other[1]) <= height // 3
-            and 0 <= other[2] - right <= 2 * height
-            for other in boxes
+        neighbour_count = sum(
+            abs(top - candidate[0]) <= height // 3
+            and abs(bottom - candidate[1]) <= height // 3
+            and 0 <= candidate[2] - right <= 2 * height
+            for candidate in boxes
         )
-        spots_in_rows += bool(neighbours)
-    return TextRank(score=float(spots_in_rows if spots_in_rows >= 3 else 0), words=spots_in_rows)
+        spot_count += bool(neighbour_count)
+    return TextRank(score=float(spot_count if spot_count >= 3 else 0), words=spot_count)

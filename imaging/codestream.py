@@ -92,11 +92,11 @@ def _read_jpeg_2000_header(stream: bytes) -> FrameHeader | None:
     if len(stream) < 43:
         return None
     right, bottom, left, top = (int.from_bytes(stream[offset : offset + 4]) for offset in (8, 12, 16, 20))
-    precision = stream[42]
+    precision_byte = stream[42]
     return FrameHeader(
         rows=bottom - top,
         columns=right - left,
-        precision=(precision & 0x7F) + 1,
+        precision=(precision_byte & 0x7F) + 1,
         samples=int.from_bytes(stream[40:42]),
-        signed=bool(precision & 0x80),
+        signed=bool(precision_byte & 0x80),
     )

@@ -20,8 +20,8 @@ _PROJECT = Path(__file__).resolve().parent.parent
 _START_SECONDS = 60.0  # the codecs are imported slowly on a busy machine
 
 
-# pydicom imports these packages if they are installed. The worker uses neither: it has no network, and other
-# codecs. Without them it starts in two thirds of the time.
+# pydicom imports these packages if they are installed. The worker needs neither: it uses no network, and
+# imagecodecs decodes the pixels. Without these packages it starts in two thirds of the time.
 _START_WORKER = (
     "import runpy, sys; sys.modules.update(requests=None, gdcm=None); "
     "runpy.run_module('imaging.worker', run_name='__main__')"

@@ -1,8 +1,8 @@
 """De-identification of image files, for ``cli.py deidentify`` and for workspaces that de-identify on import.
 
 A DICOM file is rewritten: the Basic Profile (imaging/profile.py) is applied, the preamble is emptied, the
-meta information is replaced, and pixel data is cut to the length that the header states. All metadata of a
-PNG or JPEG file is removed (imaging/metadata.py). Burned-in text is not removed; a person must look for it.
+meta information is replaced, and the pixel data is reduced to the pixels themselves. All metadata of a PNG or
+JPEG file is removed (imaging/metadata.py). Burned-in text is not removed; a person must look for it.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _record_deidentification(dataset: Dataset, key: PseudonymKey) -> None:
 
 
 def _write_pixels(dataset: Dataset, header: Dataset, *, name: str) -> None:
-    """Replace the pixel data by its pixels only: no trailing bytes, unused bits or comments."""
+    """Reduce the pixel data to its pixels: remove unused bits, comments and what follows the frame."""
     syntax = UID(str(header.file_meta.TransferSyntaxUID))
     if not syntax.is_encapsulated:
         dataset["PixelData"].value = _clear_unused_bits(dataset, little_endian=syntax.is_little_endian)

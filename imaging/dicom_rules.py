@@ -60,7 +60,7 @@ def check_modality(dataset: Dataset, *, name: str) -> None:
         name: the file name, used in error messages.
 
     Raises:
-        UnreadableImage: SOP Class UID (0008,0016) or Modality (0008,0060) is that of another kind of image.
+        UnreadableImage: SOP Class UID (0008,0016) or Modality (0008,0060) states another kind of image.
     """
     sop_class = str(_read_text(dataset, "SOPClassUID"))
     modality = _read_text(dataset, "Modality").upper()
@@ -250,19 +250,19 @@ def _check_stream(dataset: Dataset, syntax: UID, *, name: str) -> None:
     if syntax == RLELossless:
         _check_rle(dataset, fragments, name=name)
         return
-    frames = [fragment for fragment in fragments if read_frame_header(fragment) is not None]
+    frame_starts = [fragment for fragment in fragments if read_frame_header(fragment) is not None]
     header = read_frame_header(b"".join(fragments))
     if header is None:
         _raise_unreadable(name, "PixelData", f"does not contain a {syntax.name} stream.")
-    if len(frames) > 1:
+    if len(frame_starts) > 1:
         _raise_unreadable(
-            name, "PixelData", f"has {len(frames)} compressed frames; only one frame is supported."
+            name, "PixelData", f"has {len(frame_starts)} compressed frames; only one frame is supported."
         )
     # If the end marker of a JPEG or JPEG 2000 stream is missing, decoders fill missing pixels with grey and
     # raise no error
     if b"\xff\xd9" not in fragments[-1]:
         _raise_unreadable(name, "PixelData", "is truncated: the compressed frame has no end marker.")
-    _check_header(dataset, header, name=name)
+    _check_frame_header(dataset, header, name=name)
 
 
 def _check_rle(dataset: Dataset, fragments: list[bytes], *, name: str) -> None:
@@ -277,7 +277,7 @@ def _check_rle(dataset: Dataset, fragments: list[bytes], *, name: str) -> None:
         _raise_unreadable(name, "PixelData", f"has {segment_count} RLE segments instead of {expected}.")
 
 
-def _check_header(dataset: Dataset, header: FrameHeader, *, name: str) -> None:
+def _check_frame_header(dataset: Dataset, header: FrameHeader, *, name: str) -> None:
     values = {
         "Rows": (header.rows, read_integer(dataset, "Rows", name=name)),
         "Columns": (header.columns, read_integer(dataset, "Columns", name=name)),

@@ -1,4 +1,4 @@
-"""Reads the only attributes of a DICOM header that are stored, those in ``STORED_ATTRIBUTES``."""
+"""Reads the few attributes of a DICOM header that are stored in the database: ``STORED_ATTRIBUTES``."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ JPEG_QUALITY = 90
 
 _MAX_SAMPLED_PIXELS = 1_000_000
 _PERCENTILES = (0.5, 99.5)
-# A stored window is not used if the share of pixels that are neither black nor white is below this value.
+# A stored window is used only if at least this share of the pixels is neither black nor white.
 _MIN_SHARE_BETWEEN = 0.02
 _MIN_BRIGHTNESS_RANGE = 0.5
 
@@ -94,7 +94,7 @@ def choose_first_window(decoded: DecodedRadiograph) -> Window | VoiTable:
     for window in stored_windows:
         brightness = _compute_brightness(decoded, window)[values - decoded.lowest]
         share_between = counts[(brightness > 0.004) & (brightness < 0.996)].sum() / counts.sum()
-        darkest, brightest = _percentiles(brightness, counts)
+        darkest, brightest = _compute_percentiles(brightness, counts)
         is_flat = window == AS_STORED and brightest - darkest < _MIN_BRIGHTNESS_RANGE
         if share_between >= _MIN_SHARE_BETWEEN and not is_flat:
             return window
@@ -155,17 +155,17 @@ def _compute_brightness(decoded: DecodedRadiograph, window: Window | VoiTable) -
 def _window_from_histogram(
     decoded: DecodedRadiograph, values: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> Window:
-    low, high = _percentiles(decoded.modality_lut[values - decoded.lowest], counts)
+    low, high = _compute_percentiles(decoded.modality_lut[values - decoded.lowest], counts)
     center, width = (low + high) / 2, max(high - low, 1e-3)
     return Window(center=center, width=width, name="Automatic", function="LINEAR_EXACT")
 
 
-def _percentiles(brightness: NDArray[np.float32], counts: NDArray[np.int64]) -> tuple[float, float]:
-    """Compute the 0.5th and 99.5th percentile; each value occurs ``counts`` times."""
-    order = np.argsort(brightness, kind="stable")
-    share = np.cumsum(counts[order]) / counts.sum() * 100
+def _compute_percentiles(values: NDArray[np.float32], counts: NDArray[np.int64]) -> tuple[float, float]:
+    """Compute the 0.5th and 99.5th percentile of ``values``, each of which occurs ``counts`` times."""
+    order = np.argsort(values, kind="stable")
+    cumulative_percent = np.cumsum(counts[order]) / counts.sum() * 100
     low, high = (
-        float(brightness[order][min(int(np.searchsorted(share, percentile)), len(order) - 1)])
+        float(values[order][min(int(np.searchsorted(cumulative_percent, percentile)), len(order) - 1)])
         for percentile in _PERCENTILES
     )
     return low, high

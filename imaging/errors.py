@@ -24,12 +24,12 @@ class UnreadableImage(DomainError):
         self.attribute = attribute
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Allow the error to be the result of another process."""
+        """Make the error picklable, because another process may raise it."""
         return partial(UnreadableImage, attribute=self.attribute), (self.name, self.reason)
 
 
 class DamagedContent(ValueError):
-    """Our own parsers refuse the content. The error text contains no bytes of the content."""
+    """Content that our own parsers refuse. The error text contains no bytes of the content."""
 
 
 def describe_damage(error: BaseException) -> str:

@@ -26,7 +26,7 @@ from imaging.wire import WorkerResponse, decode_radiograph, facts_from_json
 if TYPE_CHECKING:
     from imaging.render import RenderedPngs
 
-_FILES_PER_PROCESS = 2_000  # a process is replaced after these, so that memory leaks of codecs don't add up
+_FILES_PER_PROCESS = 2_000  # then a process is replaced, so that memory leaks of codecs don't add up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,14 +78,14 @@ def _encode_two_planes(pixels: NDArray[Any]) -> NDArray[np.uint8]:
     sign_buffer = np.empty((ROWS_PER_BLOCK, columns), np.int16)
     for start in range(0, rows, ROWS_PER_BLOCK):
         block = values[start : start + ROWS_PER_BLOCK]
-        count = len(block)
-        codes, sign = code_buffer[:count], sign_buffer[:count]
+        row_count = len(block)
+        codes, sign = code_buffer[:row_count], sign_buffer[:row_count]
         codes[:, 0] = block[:, 0] ^ first_column_offset
         np.subtract(block[:, 1:], block[:, :-1], out=codes[:, 1:])
         np.right_shift(codes.view(np.int16), 15, out=sign)
         codes <<= 1
         codes ^= sign.view(np.uint16)
-        np.copyto(planes[0, start : start + count], codes, casting="unsafe")
+        np.copyto(planes[0, start : start + row_count], codes, casting="unsafe")
         codes >>= 8
-        np.copyto(planes[1, start : start + count], codes, casting="unsafe")
+        np.copyto(planes[1, start : start + row_count], codes, casting="unsafe")
     return planes

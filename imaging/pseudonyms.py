@@ -16,7 +16,7 @@ KEY_LENGTH = 32  # bytes of a key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PseudonymKey:
-    """A secret of ``KEY_LENGTH`` random bytes: that of the workspace, or one made for a single run.
+    """A secret of ``KEY_LENGTH`` random bytes: the workspace's secret, or one made for a single run.
 
     Raises:
         ValueError: the secret does not have ``KEY_LENGTH`` bytes.

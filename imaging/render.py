@@ -67,10 +67,10 @@ def make_full_range_window(decoded: DecodedRadiograph) -> Window:
         A window with the function LINEAR_EXACT. It depends on the file's bits and modality transform, and on
         the pixels only if they exceed Bits Stored.
     """
-    count = 1 << encoded_bits(decoded)
+    value_count = 1 << encoded_bits(decoded)
     signed = decoded.lowest < 0
-    first_value = -count // 2 if signed else 0
-    possible_values = decoded.modality_lut[first_value - decoded.lowest :][:count]
+    first_value = -value_count // 2 if signed else 0
+    possible_values = decoded.modality_lut[first_value - decoded.lowest :][:value_count]
     low, high = float(possible_values.min()), float(possible_values.max())
     return Window(
         center=(low + high) / 2, width=high - low or 1.0, name="Whole range", function="LINEAR_EXACT"
@@ -121,11 +121,11 @@ def reduce_to_quarter(
     counts = np.outer(_block_counts(rows), _block_counts(columns)).astype(np.uint32)
     sums = np.empty(counts.shape, np.uint32)
     for start in range(0, len(padded), ROWS_PER_BLOCK):
-        block_rows = padded[start : start + ROWS_PER_BLOCK].astype(np.uint32)
-        block_rows = block_rows[0::4] + block_rows[1::4] + block_rows[2::4] + block_rows[3::4]
-        block_row = start // _QUARTER_FACTOR
-        sums[block_row : block_row + len(block_rows)] = (
-            block_rows[:, 0::4] + block_rows[:, 1::4] + block_rows[:, 2::4] + block_rows[:, 3::4]
+        pixel_rows = padded[start : start + ROWS_PER_BLOCK].astype(np.uint32)
+        row_sums = pixel_rows[0::4] + pixel_rows[1::4] + pixel_rows[2::4] + pixel_rows[3::4]
+        first_row = start // _QUARTER_FACTOR
+        sums[first_row : first_row + len(row_sums)] = (
+            row_sums[:, 0::4] + row_sums[:, 1::4] + row_sums[:, 2::4] + row_sums[:, 3::4]
         )
     return ((sums + counts // 2) // counts).astype(np.uint16)
 

@@ -167,11 +167,13 @@ def list_files(source: Path, *, excluded_folder: Path) -> Iterator[Path]:
     Yields:
         Paths, sorted by name within a folder; the files of a folder come before its subfolders.
     """
-    out = excluded_folder.resolve()
+    excluded = excluded_folder.resolve()
     for folder, folders, names in os.walk(source):
         folder_path = Path(folder)
         folders[:] = sorted(
-            name for name in folders if not name.startswith(".") and (folder_path / name).resolve() != out
+            name
+            for name in folders
+            if not name.startswith(".") and (folder_path / name).resolve() != excluded
         )
         yield from (folder_path / name for name in sorted(names) if not name.startswith("."))
 

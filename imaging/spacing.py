@@ -21,7 +21,7 @@ _CALIBRATIONS = {
     "GEOMETRY": "Corrected for magnification at an assumed depth; valid at that depth near the central ray.",
     "FIDUCIAL": "Measured against an object of known size; valid at its depth near the central ray.",
 }
-_UNMAGNIFIED = "Measured at the detector. In the patient, lengths are smaller by an unknown magnification."
+_AT_DETECTOR = "Measured at the detector. In the patient, lengths are smaller by an unknown magnification."
 _UNKNOWN_CALIBRATION = "The file does not state how Pixel Spacing was calibrated, so there is no ruler."
 _NO_SPACING = "The file states no pixel spacing, so there is no ruler."
 
@@ -63,7 +63,7 @@ def _detector_note(header: Dataset) -> str:
     except DAMAGED_HEADER_ERRORS:
         factor = 0.0
     if not (math.isfinite(factor) and factor > 1):
-        return _UNMAGNIFIED
+        return _AT_DETECTOR
     return f"Measured at the detector. The file estimates a magnification of {factor:g} in the patient."
 
 

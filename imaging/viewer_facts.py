@@ -35,7 +35,7 @@ def build_viewer_facts(content: bytes, decoded: DecodedRadiograph, *, name: str)
 
     Returns:
         JSON values. Stored values (``stored_min``, ``stored_max``, ``padding``, ``modality.table_first``) are
-        signed if those of the file are; ``offset`` has been added to the encoded matrix. The transforms apply
+        signed if the file's values are; ``offset`` has been added to the encoded matrix. The transforms apply
         in this order: modality (PS3.3 C.11.1), window or table (C.11.2), ``inverted`` (C.7.6.3.1.2). Padding
         is always black (C.7.5.1.1.2). The index into a VOI table is the rounded value minus ``first``,
         clipped to the table. The entries of a VOI table are 0 to 2 ** ``bits`` - 1. ``aspect`` is vertical :

@@ -29,7 +29,7 @@ def encode_radiograph(decoded: DecodedRadiograph) -> WorkerResponse:
         The header, and the little-endian bytes of the arrays: pixels, modality look-up table, VOI tables.
     """
     array_type = _ARRAY_TYPES[str(decoded.pixels.dtype)]
-    parts = [
+    payloads = [
         decoded.pixels.astype(array_type, copy=False).tobytes(),
         decoded.modality_lut.astype("<f4", copy=False).tobytes(),
         *(table.brightness.astype("<f4", copy=False).tobytes() for table in decoded.tables),
@@ -43,9 +43,9 @@ def encode_radiograph(decoded: DecodedRadiograph) -> WorkerResponse:
         "aspect": decoded.aspect,
         "windows": [asdict(window) for window in decoded.windows],
         "tables": [table.name for table in decoded.tables],
-        "sizes": [len(part) for part in parts],
+        "sizes": [len(part) for part in payloads],
     }
-    return header, parts
+    return header, payloads
 
 
 def decode_radiograph(response: WorkerResponse) -> DecodedRadiograph:
@@ -59,16 +59,16 @@ def decode_radiograph(response: WorkerResponse) -> DecodedRadiograph:
         KeyError: the response was not made by :func:`encode_radiograph`.
         TypeError: the response was not made by :func:`encode_radiograph`.
     """
-    header, parts = response
+    header, payloads = response
     facts = facts_from_json(header["facts"])
     if header["kind"] not in _ARRAY_TYPES.values():
         raise ValueError(f"unknown pixel type: {header['kind']}")
-    pixels: NDArray[Any] = np.frombuffer(parts[0], header["kind"]).reshape(facts.rows, facts.columns)
+    pixels: NDArray[Any] = np.frombuffer(payloads[0], header["kind"]).reshape(facts.rows, facts.columns)
     padding, aspect = header["padding"], header["aspect"]
     return DecodedRadiograph(
         facts=facts,
         pixels=pixels,
-        modality_lut=np.frombuffer(parts[1], "<f4"),
+        modality_lut=np.frombuffer(payloads[1], "<f4"),
         lowest=int(header["lowest"]),
         inverted=bool(header["inverted"]),
         padding=None if padding is None else (int(padding[0]), int(padding[1])),
@@ -76,7 +76,7 @@ def decode_radiograph(response: WorkerResponse) -> DecodedRadiograph:
         windows=tuple(Window(**window) for window in header["windows"]),
         tables=tuple(
             VoiTable(name=str(name), brightness=np.frombuffer(part, "<f4"))
-            for name, part in zip(header["tables"], parts[2:], strict=True)
+            for name, part in zip(header["tables"], payloads[2:], strict=True)
         ),
     )
 

@@ -114,7 +114,7 @@ def _decode_pixels(request: dict[str, Any], content: bytes, *, name: str) -> Wor
 
 
 def _deidentify(content: bytes, *, name: str, key: PseudonymKey, identity: bool) -> WorkerResponse:
-    from imaging.deidentify import deidentify  # noqa: PLC0415 - imports a library that only this needs
+    from imaging.deidentify import deidentify  # noqa: PLC0415 - imports a library that nothing else needs
 
     deidentified = deidentify(content, name=name, key=key)
     header: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 A record has all boxes of one image and label, for a mapping that makes questions of them: ``image``,
 ``label``, ``boxes`` ([x, y, width, height] each), ``labels`` (the label once per box) and ``source``, the
-image's entry (COCO) or the task's data (Label Studio). COCO boxes are in pixels. Those of Label Studio are in
+image's entry (COCO) or the task's data (Label Studio). COCO boxes are in pixels. Label Studio boxes are in
 percent of width and height.
 """
 
@@ -72,11 +72,11 @@ def read_coco(content: Any) -> Iterator[Record | InvalidValue]:  # noqa: ANN401 
     """
     file = _convert(content, _CocoFile, "a COCO file")
     boxes_by_image: dict[_Id, dict[str, list[Any]]] = {image.id: {} for image in file.images}
-    for item in _iterate_annotations(file):
-        if isinstance(item, InvalidValue):
-            yield item
+    for result in _iterate_annotations(file):
+        if isinstance(result, InvalidValue):
+            yield result
         else:
-            annotation, label = item
+            annotation, label = result
             boxes_by_image[annotation.image_id].setdefault(label, []).append(annotation.bbox)
     for image, source in zip(file.images, content["images"], strict=True):
         yield from _build_records(image.file_name, boxes_by_image[image.id], source)
@@ -97,16 +97,16 @@ def read_label_studio(content: Any) -> Iterator[Record | InvalidValue]:  # noqa:
         yield from problems
         for label, box in rectangles:
             boxes.setdefault(label, []).append(box)
-        yield from _build_records(_find_image(task), boxes, task.data)
+        yield from _build_records(_find_image_name(task), boxes, task.data)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatedBox:
     """One box of an annotation file.
 
-    ``name`` is the annotation in messages. ``image`` is the name of its image in the file, ``question_id``
-    the id of a question that the annotation, its image or its task states. ``box`` is in pixels of ``grid``,
-    or of the image if the file does not state the image's size.
+    ``name`` names the annotation in messages. ``image`` is the name of its image in the file, ``question_id``
+    the question id that the annotation, its image or its task states. ``box`` is in pixels of ``grid``, or of
+    the image if the file does not state the image's size.
     """
 
     name: str
@@ -136,11 +136,11 @@ def _read_coco_boxes(content: Record) -> Iterator[AnnotatedBox | InvalidValue]:
     images: dict[_Id, tuple[_CocoEntry, Record]] = {
         image.id: (image, source) for image, source in zip(file.images, content["images"], strict=True)
     }
-    for item in _iterate_annotations(file):
-        if isinstance(item, InvalidValue):
-            yield item
+    for result in _iterate_annotations(file):
+        if isinstance(result, InvalidValue):
+            yield result
             continue
-        annotation, label = item
+        annotation, label = result
         image, source = images[annotation.image_id]
         name = f"annotation {annotation.id}"
         question_id = source.get("question_id") if annotation.question_id is None else annotation.question_id
@@ -175,7 +175,7 @@ def _read_label_studio_boxes(content: list[Any]) -> Iterator[AnnotatedBox | Inva
             try:
                 yield AnnotatedBox(
                     name=name,
-                    image=_find_image(task),
+                    image=_find_image_name(task),
                     question_id=None if question_id is None else str(question_id),
                     label=label,
                     box=_to_box(box),
@@ -187,33 +187,33 @@ def _read_label_studio_boxes(content: list[Any]) -> Iterator[AnnotatedBox | Inva
 
 def _iterate_annotations(file: _CocoFile) -> Iterator[tuple[_CocoAnnotation, str] | InvalidValue]:
     """Yield each valid annotation of a COCO file with its label, and the reason for each invalid one."""
-    labels = {category.id: category.name for category in file.categories}
-    images = {image.id for image in file.images}
+    labels_by_category = {category.id: category.name for category in file.categories}
+    image_ids = {image.id for image in file.images}
     for annotation in file.annotations:
         name = f"annotation {annotation.id}"
-        if annotation.image_id not in images:
+        if annotation.image_id not in image_ids:
             yield InvalidValue("image_id", f"{name}: no image has the id {annotation.image_id}")
-        elif annotation.category_id not in labels:
+        elif annotation.category_id not in labels_by_category:
             yield InvalidValue("category_id", f"{name}: no category has the id {annotation.category_id}")
         elif not _is_box(annotation.bbox):
             yield InvalidValue("bbox", f"{name}: {annotation.bbox} is not x, y, width, height")
         else:
-            yield annotation, labels[annotation.category_id]
+            yield annotation, labels_by_category[annotation.category_id]
 
 
 def _read_task(task: _Task) -> tuple[list[InvalidValue], list[tuple[str, list[Any]]]]:
     """Return the problems of a task of Label Studio, and the label and rectangle of each valid result."""
     name = f"task {task.id}"
     annotations = [annotation for annotation in task.annotations if not annotation.was_cancelled]
-    truths = [annotation for annotation in annotations if annotation.ground_truth]
+    ground_truths = [annotation for annotation in annotations if annotation.ground_truth]
     problems: list[InvalidValue] = []
     rectangles: list[tuple[str, list[Any]]] = []
-    images = set()
-    for result in (truths or annotations)[-1].result if annotations else []:
+    image_names = set()
+    for result in (ground_truths or annotations)[-1].result if annotations else []:
         labels = result.value.get("rectanglelabels")
         if not isinstance(labels, list) or not labels:
             continue  # choices, texts, polygons
-        images.add(result.to_name)
+        image_names.add(result.to_name)
         box = [result.value.get(key) for key in ("x", "y", "width", "height")]
         if result.value.get("rotation"):
             problems.append(InvalidValue("rotation", f"{name}: the box {labels[0]!r} is rotated"))
@@ -221,13 +221,13 @@ def _read_task(task: _Task) -> tuple[list[InvalidValue], list[tuple[str, list[An
             problems.append(InvalidValue("value", f"{name}: {box} is not x, y, width, height"))
         else:
             rectangles += [(str(label), box) for label in labels]
-    if len(images) > 1:
-        listed = ", ".join(sorted(images))
+    if len(image_names) > 1:
+        listed = ", ".join(sorted(image_names))
         return [*problems, InvalidValue("to_name", f"{name}: has boxes on several images: {listed}")], []
     return problems, rectangles
 
 
-def _find_image(task: _Task) -> str:
+def _find_image_name(task: _Task) -> str:
     return next((value for value in task.data.values() if _is_image_name(value)), "")
 
 
@@ -236,12 +236,12 @@ def _to_box(values: list[Any]) -> Box:
     return Box(x_min=x, y_min=y, x_max=x + width, y_max=y + height)
 
 
-def _convert(content: Any, kind: type[_File], name: str) -> _File:  # noqa: ANN401  # any JSON value
+def _convert(content: Any, kind: type[_File], description: str) -> _File:  # noqa: ANN401  # any JSON value
     try:
         return convert_plain(content, kind)
     except msgspec.ValidationError as error:
         problem = explain_error(error)
-        raise InvalidValue("file", f"is not {name}: {problem.field} {problem.reason}") from None
+        raise InvalidValue("file", f"is not {description}: {problem.field} {problem.reason}") from None
 
 
 def _build_records(image: str, boxes: Mapping[str, list[Any]], source: Record) -> Iterator[Record]:

@@ -38,10 +38,10 @@ def unpack_archive(archive: Path, folder: Path) -> int:
             members = [member for member in zip_file.infolist() if not member.is_dir()]
             check_members(members)
             folder.mkdir(parents=True)
-            remaining = MAX_TOTAL_BYTES
+            remaining_bytes = MAX_TOTAL_BYTES
             for member in members:
-                remaining -= _write_member(
-                    zip_file, member, folder.joinpath(*PurePosixPath(member.filename).parts), remaining
+                remaining_bytes -= _write_member(
+                    zip_file, member, folder.joinpath(*PurePosixPath(member.filename).parts), remaining_bytes
                 )
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as error:
         raise InvalidValue("images", f"the zip cannot be unpacked: {error}") from error
@@ -49,7 +49,7 @@ def unpack_archive(archive: Path, folder: Path) -> int:
 
 
 def check_members(members: list[zipfile.ZipInfo]) -> None:
-    """Check that there are not too many members, and that none is a link, encrypted, or outside the folder.
+    """Check the number of members, and that no member is a link, is encrypted or lies outside the folder.
 
     Raises:
         InvalidValue: there are too many members, or a member is not allowed.
@@ -102,11 +102,13 @@ def _check_member(member: zipfile.ZipInfo) -> None:
         raise InvalidValue("images", f"{name!r} is encrypted; create the zip again without a password")
 
 
-def _write_member(zip_file: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, remaining: int) -> int:
+def _write_member(
+    zip_file: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, remaining_bytes: int
+) -> int:
     """Write one file and return its size."""
     target.parent.mkdir(parents=True, exist_ok=True)
     size = 0
-    limit = min(MAX_FILE_BYTES, remaining, max(_CHUNK, member.compress_size * MAX_RATIO))
+    limit = min(MAX_FILE_BYTES, remaining_bytes, max(_CHUNK, member.compress_size * MAX_RATIO))
     with zip_file.open(member) as source, target.open("xb") as out:
         while chunk := source.read(_CHUNK):
             size += len(chunk)

@@ -1,4 +1,4 @@
-"""Fills a chunk of an import with records: ordinary records many at once, others one by one with reasons."""
+"""Fills a chunk of an import with records: many ordinary records at once, all others one by one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from records.values import BoxRecord, to_json
 
 # The size of the groups into which a larger group is split if one of its records is not ordinary.
 _SMALL_GROUP = 20
-# The values that need no conversion.
+# Values of an exam's sex and of a view that need no conversion.
 _SEXES = {*(sex.value for sex in Sex), None, UNSET}
 _VIEWS = {*(view.value for view in View), None, UNSET}
 #: (exam as the record states it, report, index of the exam in the batch)
@@ -62,7 +62,7 @@ def extract_exam_facts(record: ExamRecord, report: str | None) -> ExamFacts:
                 record.age or None,
                 record.sex or None,
                 report,
-                tuple((item.id, item.file, item.view or "UNKNOWN") for item in radiographs),
+                tuple((image.id, image.file, image.view or "UNKNOWN") for image in radiographs),
             )
     exam = record_to_exam(record, report)
     return (
@@ -72,7 +72,7 @@ def extract_exam_facts(record: ExamRecord, report: str | None) -> ExamFacts:
         exam.age,
         exam.sex.value if exam.sex else None,
         exam.report,
-        tuple((item.id, item.file, item.view.value) for item in exam.radiographs),
+        tuple((image.id, image.file, image.view.value) for image in exam.radiographs),
     )
 
 
@@ -140,13 +140,13 @@ class BatchFiller:
         self._add_columns(columns, raw_records)
         return True
 
-    def _can_skip_box_checks(self, exam: int, boxes: Sequence[BoxRecord] | UnsetType | None) -> bool:
-        """Return whether no box needs to be checked one by one.
+    def _can_skip_box_checks(self, exam_index: int, boxes: Sequence[BoxRecord] | UnsetType | None) -> bool:
+        """Return whether all boxes are on radiographs of the exam and none is empty or reversed.
 
-        That is so if all boxes are on radiographs of the exam and none is empty or reversed. In an import
-        with images every box is compared with its image, so the result is False if there is a box.
+        In an import with images every box is compared with its image, so the result is False if there is a
+        box.
         """
-        radiographs = self._radiograph_ids[exam]
+        radiographs = self._radiograph_ids[exam_index]
         for box in boxes or ():
             x_min, y_min, x_max, y_max = box.box
             if (
@@ -183,27 +183,27 @@ class BatchFiller:
         """Add the rows of a few records; return the refused records with the reasons."""
         batch, refused = self.batch, []
         columns = None
-        if all(self._can_skip_box_checks(exam, record.boxes) for *_, record, exam in records):
+        if all(self._can_skip_box_checks(index, record.boxes) for *_, record, index in records):
             columns = self._build_columns_fast([record for *_, record, _ in records])
         if columns is None:
             valid = list[_DecodedRecord]()
-            for item in records:
-                position, name, _, record, exam = item
+            for decoded_record in records:
+                position, name, _, record, exam_index = decoded_record
                 question_index = len(batch.record_names) + len(valid)
                 try:
-                    self._check_and_add_problems(record, question_index, self._radiograph_ids[exam])
+                    self._check_and_add_problems(record, question_index, self._radiograph_ids[exam_index])
                 except InvalidValue as error:
                     refused.append((position, name, error))
                     batch.boxes.pop(question_index, None)
                     continue
-                valid.append(item)
+                valid.append(decoded_record)
             records = valid
             if not records:
                 return refused
             columns = table_to_question_columns(records_to_table([record for *_, record, _ in records]))
         self._add_provenance([record for *_, record, _ in records])
         batch.record_names += [name for _, name, *_ in records]
-        batch.exam_indices += [exam for *_, exam in records]
+        batch.exam_indices += [exam_index for *_, exam_index in records]
         self._add_columns(columns, [raw for _, _, raw, *_ in records])
         return refused
 
@@ -212,15 +212,15 @@ class BatchFiller:
             return None
         return build_ordinary_columns(records, minimum_explanation=self._minimum_explanation)
 
-    def _add_columns(self, columns: Mapping[str, Sequence[Any]], raws: Sequence[bytes]) -> None:
-        values = (*columns.values(), compute_record_hashes(raws))
-        for column, new in zip(self.batch.questions, values, strict=True):
-            column.extend(new)
+    def _add_columns(self, columns: Mapping[str, Sequence[Any]], raw_records: Sequence[bytes]) -> None:
+        values = (*columns.values(), compute_record_hashes(raw_records))
+        for column, new_values in zip(self.batch.questions, values, strict=True):
+            column.extend(new_values)
 
     def _add_provenance(self, records: Sequence[QuestionRecord]) -> None:
         """Add the origins of the questions that are about to be added."""
-        first = len(self.batch.record_names)
-        for index, record in enumerate(records, start=first):
+        first_index = len(self.batch.record_names)
+        for index, record in enumerate(records, start=first_index):
             if record.provenance:
                 self.batch.provenance[index] = to_json(record.provenance)
 
@@ -265,10 +265,10 @@ class BatchFiller:
         listed_boxes = []
         for box in record.boxes or ():
             if box.radiograph not in radiographs:
-                known_ids = ", ".join(sorted(radiographs))
+                radiograph_ids = ", ".join(sorted(radiographs))
                 raise InvalidValue(
                     "boxes.radiograph",
-                    f"{box.radiograph!r} does not belong to the exam, which has {known_ids}",
+                    f"{box.radiograph!r} does not belong to the exam, which has {radiograph_ids}",
                 )
             x_min, y_min, x_max, y_max = box.box
             if not (x_min < x_max and y_min < y_max):

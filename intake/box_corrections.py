@@ -36,7 +36,7 @@ class BoxMatch(StrEnum):
 
 
 class BoxLabels(StrEnum):
-    """Which boxes of an image a question gets. Boxes with the question's own id are always its boxes."""
+    """Which boxes of an image a question gets. It always gets the boxes that state its id."""
 
     MENTIONED = "mentioned"  # those whose label occurs in stem, options or category
     ALL = "all"
@@ -52,7 +52,7 @@ class BoxExclusion(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetRadiograph:
-    """A radiograph of a dataset. Its size is None without an image."""
+    """A radiograph of a dataset. Hash and size are None if its image was not imported."""
 
     exam_id: int
     exam: str
@@ -91,10 +91,9 @@ class BoxChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoxPlan:
-    """What a file changes: the changes, the ids of the other questions by reason, and the refused boxes.
+    """What a file changes: the changes, the ids of unchanged questions by reason, and the refused boxes.
 
-    ``boxes`` counts the boxes in the file, ``without_question`` those on an image without a question that
-    takes them.
+    ``boxes`` counts the valid boxes in the file, ``without_question`` the boxes that no question gets.
     """
 
     boxes: int
@@ -109,14 +108,15 @@ class BoxPlan:
 
     def describe(self, file: str) -> list[str]:
         """Return sentences: the numbers of boxes and changes in a file, then what is not changed and why."""
-        boxes, questions = count_text(self.boxes, "box", "boxes"), count_text(len(self.changes), "question")
-        sentences = [f"{boxes} in {file}; {questions} would change."]
+        boxes_text = count_text(self.boxes, "box", "boxes")
+        questions_text = count_text(len(self.changes), "question")
+        sentences = [f"{boxes_text} in {file}; {questions_text} would change."]
         for reason, keys in self.excluded.items():
             listed = ", ".join(keys[:5]) + (", …" if len(keys) > 5 else "")
             sentences.append(f"Not changed: {count_text(len(keys), 'question')}. Each {reason}: {listed}.")
         if self.without_question:
-            count = count_text(self.without_question, "box", "boxes")
-            sentences.append(f"{count} without a question that mentions the label.")
+            boxes_text = count_text(self.without_question, "box", "boxes")
+            sentences.append(f"{boxes_text} without a question that mentions the label.")
         return sentences
 
 
@@ -139,19 +139,19 @@ class RadiographIndex:
             self._by_exam[radiograph.exam_id].append(radiograph)
 
     def find(self, image: str, *, exam_id: int | None = None) -> TargetRadiograph:
-        """Return the radiograph with that image, of one exam or of all.
+        """Return the radiograph with that image, from one exam or from all exams.
 
         Raises:
-            InvalidValue: there is none, or there are several.
+            InvalidValue: no radiograph has the image, or several have it.
         """
         paths, hashes, names, stems = self._indexes
         path = PurePosixPath(image.partition("?")[0].replace("\\", "/"))
-        plain = _UPLOAD_PREFIX.sub("", path.name)
-        attempts = (
-            paths[str(path)], hashes[path.stem], names[path.name], names[plain], stems[path.stem],
-            stems[PurePosixPath(plain).stem],
+        plain_name = _UPLOAD_PREFIX.sub("", path.name)
+        candidates = (
+            paths[str(path)], hashes[path.stem], names[path.name], names[plain_name], stems[path.stem],
+            stems[PurePosixPath(plain_name).stem],
         )  # fmt: skip
-        for radiographs in attempts:
+        for radiographs in candidates:
             matches = [radiograph for radiograph in radiographs if exam_id in (None, radiograph.exam_id)]
             if len(matches) > 1:
                 exams = ", ".join(sorted({radiograph.exam for radiograph in matches})[:3])
@@ -181,7 +181,7 @@ def plan_boxes(
 
     Args:
         annotations: the boxes of the file.
-        radiographs: those of the dataset.
+        radiographs: the radiographs of the dataset.
         questions_by_key: the questions whose ids the file states.
         questions_by_exam: the questions of the exams whose images the file states.
         match: how boxes find their questions.
@@ -196,7 +196,7 @@ def plan_boxes(
         match=match,
         labels=labels,
     )
-    count = without_question = 0
+    box_count = without_question = 0
     refusals: list[Refusal] = []
     boxes_by_question: dict[int, list[LabelledBox]] = {}
     targets: dict[int, TargetQuestion] = {}
@@ -204,22 +204,22 @@ def plan_boxes(
         if isinstance(annotation, InvalidValue):
             refusals.append(_refuse("", annotation))
             continue
-        count += 1
+        box_count += 1
         try:
-            boxes = list(find_targets(annotation))
+            question_boxes = list(find_targets(annotation))
         except InvalidValue as error:
             refusals.append(_refuse(annotation.name, error))
             continue
-        without_question += not boxes
-        for question, box in boxes:
+        without_question += not question_boxes
+        for question, box in question_boxes:
             targets[question.number] = question
             boxes_by_question.setdefault(question.number, []).append(box)
     changes: list[BoxChange] = []
     excluded: dict[BoxExclusion, list[str]] = {}
     for number, question in sorted(targets.items()):
         new_boxes = tuple(dict.fromkeys(boxes_by_question[number]))
-        annotated = {box.radiograph for box in new_boxes}
-        kept = tuple(box for box in question.boxes if box.radiograph not in annotated)
+        annotated_radiographs = {box.radiograph for box in new_boxes}
+        kept = tuple(box for box in question.boxes if box.radiograph not in annotated_radiographs)
         after = (*kept, *new_boxes)
         reason: BoxExclusion | None = None
         if set(after) == set(question.boxes):
@@ -238,7 +238,7 @@ def plan_boxes(
         else:
             changes.append(BoxChange(number=number, key=question.key, before=question.boxes, after=after))
     return BoxPlan(
-        boxes=count,
+        boxes=box_count,
         changes=tuple(changes),
         excluded={reason: tuple(keys) for reason, keys in excluded.items()},
         without_question=without_question,
@@ -256,10 +256,10 @@ def _find_targets(
     labels: BoxLabels,
 ) -> Iterator[tuple[TargetQuestion, LabelledBox]]:
     """Yield the questions that get the box, each with the box on its radiograph."""
-    by_question = match is BoxMatch.QUESTION or (
+    is_matched_by_question = match is BoxMatch.QUESTION or (
         match is BoxMatch.AUTO and annotation.question_id is not None
     )
-    if by_question:
+    if is_matched_by_question:
         question = questions_by_key.get(annotation.question_id or "")
         if question is None:
             raise InvalidValue(
@@ -279,15 +279,15 @@ def _find_targets(
 
 
 def is_mentioned(label: str, text: str) -> bool:
-    """Whether the words of a label occur in a text, one after the other, in any case.
+    """Whether the words of a label occur in a text, one after the other; case is ignored.
 
     >>> is_mentioned("Pleural_Effusion", "Is there a pleural effusion?")
     True
     """
-    words, searched = (_WORD.findall(part.replace("_", " ").casefold()) for part in (label, text))
-    size = len(words)
+    label_words, text_words = (_WORD.findall(part.replace("_", " ").casefold()) for part in (label, text))
+    size = len(label_words)
     return size > 0 and any(
-        searched[start : start + size] == words for start in range(len(searched) - size + 1)
+        text_words[start : start + size] == label_words for start in range(len(text_words) - size + 1)
     )
 
 

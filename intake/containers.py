@@ -60,7 +60,7 @@ def format_record_name(container: Container, name: int | str) -> str:
 
 
 class QuestionFile:
-    """A question file that is read once from the beginning. ``bytes_read`` is the progress."""
+    """A question file whose records are read in order. ``bytes_read`` is the progress."""
 
     def __init__(self, path: Path) -> None:
         """Read the beginning of the file.
@@ -95,14 +95,14 @@ class QuestionFile:
         first_line, newline, _ = self.head.partition(b"\n")
         try:
             # Bytes that are not UTF-8 are reported when the record is read; here they count as text.
-            first = json.loads(first_line.decode("utf-8", errors="replace"))
+            first_object = json.loads(first_line.decode("utf-8", errors="replace"))
         except (ValueError, RecursionError):
             # If the first line is invalid but the next one begins an object, the file is JSON Lines.
             following = self.head[len(first_line) :].lstrip()
             return Container.LINES if newline and following[:1] == b"{" else Container.OBJECT
         # A record may contain one or two objects. In an object of records, nearly all values are objects.
-        records = sum(isinstance(value, dict) for value in first.values())
-        return Container.OBJECT if records * 2 >= len(first) > 0 else Container.LINES
+        object_count = sum(isinstance(value, dict) for value in first_object.values())
+        return Container.OBJECT if object_count * 2 >= len(first_object) > 0 else Container.LINES
 
     def read_records(self, container: Container) -> Iterator[RawRecord]:
         """Read the records.
@@ -121,13 +121,13 @@ class QuestionFile:
                 yield from self._read_members(file, container)
 
     def _read_lines(self, file: BinaryIO) -> Iterator[RawRecord]:
-        number, remainder, skipping = 0, b"", False
+        number, remainder, is_skipping = 0, b"", False
         while chunk := file.read(_CHUNK):
             self.bytes_read += len(chunk)
             lines = (remainder + chunk).split(b"\n")
             remainder = lines.pop()
             if (
-                not skipping
+                not is_skipping
                 and lines
                 and max(map(len, lines)) <= MAX_RECORD_BYTES
                 and not any(map(bytes.isspace, lines))
@@ -139,17 +139,17 @@ class QuestionFile:
                 lines = []
             for line in lines:
                 number += 1
-                if skipping:
-                    skipping = False  # the end of a line that was refused already
+                if is_skipping:
+                    is_skipping = False  # the end of a line that was refused already
                 elif len(line) > MAX_RECORD_BYTES:
                     yield number, _too_long()
                 elif line and not line.isspace():
                     yield number, line
             if len(remainder) > MAX_RECORD_BYTES:
-                if not skipping:
+                if not is_skipping:
                     yield number + 1, _too_long()
-                skipping, remainder = True, b""
-        if remainder and not skipping and not remainder.isspace():
+                is_skipping, remainder = True, b""
+        if remainder and not is_skipping and not remainder.isspace():
             yield number + 1, remainder
 
     def _read_members(self, file: BinaryIO, container: Container) -> Iterator[RawRecord]:
@@ -161,22 +161,22 @@ class QuestionFile:
         if window.current_byte() == closing_bracket:
             yield from window.check_end()
             return
-        count = 0
+        record_number = 0
         while True:
-            count += 1
-            name: int | str = count
+            record_number += 1
+            name: int | str = record_number
             if container is Container.OBJECT:
                 key = window.match_pattern(_KEY)
                 if key is None:
                     yield (
-                        f"after record {count - 1}",
+                        f"after record {record_number - 1}",
                         InvalidValue("record", "a key is missing; the file may be truncated"),
                     )
                     return
                 try:
                     name = json.loads(key[1])
                 except ValueError:
-                    name = f"record {count}"
+                    name = f"record {record_number}"
             window.skip_space()  # the window may have ended after the key
             value = window.match_pattern(_VALUE)
             if value is None:
@@ -197,7 +197,7 @@ class QuestionFile:
 
 
 class _Window:
-    """The part of a file that is in memory."""
+    """The part of a file that is in memory, and the position up to which it has been read."""
 
     def __init__(self, file: BinaryIO, owner: QuestionFile) -> None:
         self.file, self.owner = file, owner

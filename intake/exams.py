@@ -53,36 +53,38 @@ def merge_exam(
     if state is None:
         return ExamState(key, None, tuple(facts), new_radiographs)
     merged_facts: list[str | None] = []
-    for name, known, new in zip(FACT_NAMES, state.facts, facts, strict=True):
-        if known is not None and new is not None and known != new:
+    for fact_name, known_fact, new_fact in zip(FACT_NAMES, state.facts, facts, strict=True):
+        if known_fact is not None and new_fact is not None and known_fact != new_fact:
             raise InvalidValue(
-                f"exam.{name}", f"{_shorten(new)}, but an earlier record of exam {key} has {_shorten(known)}"
+                f"exam.{fact_name}",
+                f"{_shorten(new_fact)}, but an earlier record of exam {key} has {_shorten(known_fact)}",
             )
-        merged_facts.append(known if new is None else new)
+        merged_facts.append(known_fact if new_fact is None else new_fact)
     radiographs = dict(state.radiographs)
-    for name, new_radiograph in new_radiographs.items():
-        known_radiograph = radiographs.get(name)
-        radiographs[name] = (
+    for radiograph_id, new_radiograph in new_radiographs.items():
+        known_radiograph = radiographs.get(radiograph_id)
+        radiographs[radiograph_id] = (
             new_radiograph
             if known_radiograph is None
-            else _merge_radiograph(key, name, known_radiograph, new_radiograph)
+            else _merge_radiograph(key, radiograph_id, known_radiograph, new_radiograph)
         )
     if tuple(merged_facts) == state.facts and radiographs == state.radiographs:
         return state
     return ExamState(key, state.number, tuple(merged_facts), radiographs)
 
 
-def _merge_radiograph(key: str, name: str, known: RadiographState, new: RadiographState) -> RadiographState:
+def _merge_radiograph(
+    exam_key: str, radiograph_id: str, known: RadiographState, new: RadiographState
+) -> RadiographState:
+    radiograph = f"radiograph {radiograph_id!r} of exam {exam_key}"
     if known.sha256 != new.sha256 if known.sha256 and new.sha256 else known.file != new.file:
-        reason = (
-            f"{new.file!r}, but an earlier record has {known.file!r} as radiograph {name!r} of exam {key}"
-        )
+        reason = f"{new.file!r}, but an earlier record has {known.file!r} as {radiograph}"
         raise InvalidValue("exam.radiographs.file", reason)
     if View.UNKNOWN not in (known.view, new.view) and known.view != new.view:
-        reason = f"{new.view}, but an earlier record has {known.view} for radiograph {name!r} of exam {key}"
+        reason = f"{new.view}, but an earlier record has {known.view} for {radiograph}"
         raise InvalidValue("exam.radiographs.view", reason)
     if new.sha256 and not known.sha256:
-        # Nobody has seen it, so the image may state the view.
+        # Nobody has seen this radiograph yet, so its view may come from the image.
         view = new.view if known.view == View.UNKNOWN else known.view
         return known._replace(view=view, sha256=new.sha256, rows=new.rows, columns=new.columns)
     # A radiograph that people have seen keeps its view even if a later record states one.

@@ -32,13 +32,13 @@ _BYTES_PER_BASE_SECONDS = 8 << 20
 # The time to wait for the next frame. On a busy machine, starting the process alone may take several seconds.
 _TIMEOUT_SECONDS = 120.0
 _NOTHING_IMPORTED = "Nothing was imported."
-_SMALLER = "Split the file, or save a workbook as CSV."
+_SPLIT_ADVICE = "Split the file, or save a workbook as CSV."
 _OUT_OF_MEMORY = 3  # exit code
 _PROJECT = Path(__file__).resolve().parent.parent
 
 
 class ParsingStopped(Refused):
-    """The child process failed, timed out or exceeded a limit; ``reason`` states only that."""
+    """The child process failed, timed out or exceeded a limit. ``reason`` is the message without advice."""
 
     def __init__(self, reason: str, advice: str = "") -> None:
         super().__init__(" ".join(filter(None, [reason, _NOTHING_IMPORTED, advice])))
@@ -112,11 +112,11 @@ def _receive_values(process: subprocess.Popen[bytes]) -> Iterator[Any]:
         stopped.set()
     code = process.wait()
     if code == -signal.SIGXCPU:
-        raise ParsingStopped("Reading the file was stopped: it took too long.", _SMALLER)
+        raise ParsingStopped("Reading the file was stopped: it took too long.", _SPLIT_ADVICE)
     if code == _OUT_OF_MEMORY:
         raise ParsingStopped(
             f"Reading the file was stopped: it needed more than {_MEMORY_LIMIT_BYTES >> 20:,} MB of memory.",
-            _SMALLER,
+            _SPLIT_ADVICE,
         )
     if code != 0:
         raise ParsingStopped(

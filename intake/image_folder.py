@@ -76,15 +76,15 @@ class ImageFolder:
         candidates.append(self._folder.joinpath(*inner_parts))
         if inner_parts[0] == self._folder.name:
             candidates.append(self._folder.joinpath(*inner_parts[1:]))
-        outside = False
+        exists_outside = False
         for candidate in candidates:
             for spelling in (candidate, Path(unicodedata.normalize("NFD", str(candidate)))):
                 resolved = spelling.resolve()
-                inside = resolved.is_relative_to(self._folder)
-                if inside and resolved.is_file():
+                is_inside = resolved.is_relative_to(self._folder)
+                if is_inside and resolved.is_file():
                     return resolved
-                outside = outside or (not inside and resolved.exists())
-        if outside or parent_steps:
+                exists_outside = exists_outside or (not is_inside and resolved.exists())
+        if exists_outside or parent_steps:
             raise InvalidValue(
                 _FIELD,
                 (f"{image_path!r} is outside the image folder; choose an image folder that contains it"),

@@ -2,7 +2,7 @@
 
 If all records of a group are single-choice questions that are clearly valid, their columns are built without
 individual checks. This takes 17 us of processor time per record instead of 68; parsing limits the speed of a
-large import. Other records are checked one by one in `batch_filler`. A test compares the results of the two.
+large import. Other records are checked one by one in `batch_filler`. A test compares both results.
 """
 
 from __future__ import annotations

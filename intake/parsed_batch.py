@@ -23,12 +23,12 @@ UnmappedBoxes = tuple[tuple[int, int, str] | None, list[tuple[str, str, tuple[fl
 class ParsedBatch:
     """Questions in the order of the file, as plain values that another process can send.
 
-    ``record_names[i]``, ``exam_indices[i]`` (an index of ``exams``) and item i of each column in
-    ``questions`` (see :data:`COLUMNS`) belong to question i. ``boxes`` contains i if the boxes of question i
-    must be compared with its images. ``provenance`` has the JSON of the origin of those questions that have
-    one. ``problems`` are (i, check, field, reason), ``refusals`` are (record,
-    field, reason). ``records`` is the number of records read; a mapping's filter skipped ``filtered`` of
-    them. ``error`` is (field, reason) if no record can be read.
+    ``record_names[i]``, ``exam_indices[i]`` (an index into ``exams``) and item i of each column in
+    ``questions`` (see :data:`COLUMNS`) belong to question i. ``boxes`` has the key i if the boxes of question
+    i must be compared with its images. ``provenance`` contains the origin of question i as JSON, if the
+    question has one. ``problems`` are (i, check, field, reason), ``refusals`` are (record, field, reason).
+    ``records`` is the number of records read; a mapping's filter skipped ``filtered`` of them. ``error`` is
+    (field, reason) if no record can be read.
     """
 
     record_names: list[int | str] = field(default_factory=list)

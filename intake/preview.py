@@ -86,12 +86,12 @@ def preview_file(
     except OSError as error:
         raise InvalidValue("file", f"cannot be read: {error.strerror}") from error
     folder = open_image_source(images, path)
-    files = sorted({image for exam in batch.exams for _, image, _ in exam[6]})
-    counted = batch.records < BATCH_SIZE
+    image_names = sorted({image for exam in batch.exams for _, image, _ in exam[6]})
+    is_exact = batch.records < BATCH_SIZE
     return FilePreview(
         file_format=file.format_name,
-        records=batch.records if counted else _estimate_records(file, batch),
-        is_exact=counted,
+        records=batch.records if is_exact else _estimate_records(file, batch),
+        is_exact=is_exact,
         records_read=batch.records,
         first_questions=tuple(list_questions(batch, _PREVIEW_COUNT)),
         refusals=tuple(
@@ -99,8 +99,8 @@ def preview_file(
             for record, field, reason in batch.refusals
         ),
         filtered=batch.filtered,
-        images=len(files),
-        missing=tuple(image for image in files if folder is not None and not _has_file(folder, image)),
+        images=len(image_names),
+        missing=tuple(image for image in image_names if folder is not None and not _has_file(folder, image)),
     )
 
 
@@ -153,10 +153,10 @@ def dry_run(
     """
     require(by, Action.IMPORT_QUESTIONS)
     name = file_name or path.name
-    formats, tasks, fields = Counter[str](), Counter[str](), Counter[str]()
+    formats, tasks, refused_fields = Counter[str](), Counter[str](), Counter[str]()
     examples: list[tuple[Question, Exam]] = []
     refusals: list[Refusal] = []
-    seen, files = set[str](), set[str]()
+    seen_keys, image_names = set[str](), set[str]()
     records = filtered = 0
     try:
         file = recognise_file(path, file_format, mapping)
@@ -166,23 +166,23 @@ def dry_run(
         for batch in batches:
             records += batch.records
             filtered += batch.filtered
-            repeated = [
+            repeated_ids = [
                 (format_record_name(file.container, record), "id", f"{key!r} occurs earlier in the file")
                 for record, key in zip(batch.record_names, batch.questions[KEY], strict=True)
-                if key in seen or seen.add(key)  # type: ignore[func-returns-value]  # add returns None
+                if key in seen_keys or seen_keys.add(key)  # type: ignore[func-returns-value]  # add returns None
             ]
-            for record, field, reason in (*batch.refusals, *repeated):
-                fields[field] += 1
+            for record, field, reason in (*batch.refusals, *repeated_ids):
+                refused_fields[field] += 1
                 if len(refusals) < MAX_SHOWN_REFUSALS:
                     refusals.append(Refusal(file=name, record=record, field=field, reason=reason))
             formats.update(batch.questions[COLUMNS.index("format")])
             tasks.update(task or "none" for task in batch.questions[COLUMNS.index("task")])
-            files.update(image for exam in batch.exams for _, image, _ in exam[6])
+            image_names.update(image for exam in batch.exams for _, image, _ in exam[6])
             examples += list_questions(batch, _DRY_RUN_COUNT - len(examples))
     except OSError as error:
         raise InvalidValue("file", f"cannot be read: {error.strerror}") from error
     folder = open_image_source(images, path)
-    refused = sum(fields.values())
+    refused = sum(refused_fields.values())
     return DryRun(
         file_format=file.format_name,
         records=records,
@@ -191,11 +191,13 @@ def dry_run(
         refused=refused,
         formats=dict(formats.most_common()),
         tasks=dict(tasks.most_common()),
-        refused_fields=dict(fields.most_common()),
+        refused_fields=dict(refused_fields.most_common()),
         refusals=tuple(refusals),
         examples=tuple(examples),
-        images=len(files),
-        missing=tuple(image for image in sorted(files) if not _has_file(folder, image)) if folder else None,
+        images=len(image_names),
+        missing=tuple(image for image in sorted(image_names) if not _has_file(folder, image))
+        if folder
+        else None,
     )
 
 

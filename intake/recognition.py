@@ -139,10 +139,10 @@ def _recognise(file: QuestionFile, requested: str) -> tuple[Container, FileForma
         else:
             if not isinstance(record, dict):
                 continue
-            matching = [name for name, known in _FORMATS.items() if known.looks_like(record)]
-            chosen = _choose_format(requested, matching)
-            if chosen is not None:
-                return container, chosen
+            matching = [name for name, file_format in _FORMATS.items() if file_format.looks_like(record)]
+            chosen_format = _choose_format(requested, matching)
+            if chosen_format is not None:
+                return container, chosen_format
             descriptions.append(f"a record with {', '.join(list(record)[:12])}")
         if len(descriptions) == _MAX_TRIED:
             break

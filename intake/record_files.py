@@ -60,7 +60,7 @@ class RecordFile:
     bytes_read: int = field(default=0)
 
     def read_records(self, columns: Iterable[str] | None = None) -> Iterator[RawRecord]:
-        """Read the records; from a Parquet file only the given columns, None for all."""
+        """Read the records. From a Parquet file, read only the given columns; None for all."""
         return self._read(self, None if columns is None else list(columns))
 
 
@@ -127,11 +127,11 @@ def detect_kind(path: Path) -> str:
 def has_nan(path: Path) -> bool:
     """Whether a JSON file contains NaN, which pandas writes for a missing value."""
     with path.open("rb") as file:
-        end = b""
+        tail = b""
         while chunk := file.read(1 << 20):
-            if _NAN.search(end + chunk):
+            if _NAN.search(tail + chunk):
                 return True
-            end = chunk[-64:]
+            tail = chunk[-64:]
     return False
 
 
@@ -151,9 +151,13 @@ def resolve_second_file(path: Path, name: str) -> Path:
         InvalidValue: the path leads outside the folder, or the file does not exist.
     """
     folder = path if path.is_dir() else path.parent
-    inside = PurePosixPath(name)
-    target = (folder / inside).resolve()
-    if inside.is_absolute() or ".." in inside.parts or not target.is_relative_to(folder.resolve()):
+    relative_path = PurePosixPath(name)
+    target = (folder / relative_path).resolve()
+    if (
+        relative_path.is_absolute()
+        or ".." in relative_path.parts
+        or not target.is_relative_to(folder.resolve())
+    ):
         raise InvalidValue("file", f"{name!r} must be below the folder of the file that names it")
     if not target.is_file():
         raise InvalidValue("file", f"{name!r} is not in the folder of the file that names it")
@@ -250,8 +254,8 @@ def _find_records(path: Path, layout: Input) -> list[Any]:
 def _load_whole(path: Path, *, allow_nan: bool) -> Any:  # noqa: ANN401  # any JSON value
     size = path.stat().st_size
     if size > MAX_WHOLE_BYTES:
-        limit = f"the maximum for a nested JSON file is {MAX_WHOLE_BYTES >> 20} MB; convert it to JSON Lines"
-        raise InvalidValue("file", f"{path.name} has {size >> 20:,} MB; {limit}")
+        advice = f"the maximum for a nested JSON file is {MAX_WHOLE_BYTES >> 20} MB; convert it to JSON Lines"
+        raise InvalidValue("file", f"{path.name} has {size >> 20:,} MB; {advice}")
     raw = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     return decode_strictly(_NAN.sub(b"null", raw) if allow_nan else raw)
 
@@ -264,7 +268,7 @@ def _open_csv(path: Path, layout: Input, delimiter: str | None) -> RecordFile:
         header_number, header = _find_header(first_rows)
     if not any(header):
         raise InvalidValue("file", "has no header: its first row is empty")
-    columns = layout.columns or _check_header(header)
+    columns = layout.columns or _name_columns(header)
 
     def read(record_file: RecordFile, _columns: list[str] | None) -> Iterator[RawRecord]:
         with closing(_read_cells(path, delimiter, layout, record_file)) as rows:
@@ -325,19 +329,19 @@ def _find_header(rows: Iterable[tuple[int, list[Any] | InvalidValue]]) -> tuple[
     Raises:
         InvalidValue: the first row can't be read.
     """
-    first: tuple[int, list[Any]] = (0, [])
+    first_row: tuple[int, list[Any]] = (0, [])
     for number, cells in islice(rows, _HEADER_ROWS):
         if isinstance(cells, InvalidValue):
-            if not first[1]:
+            if not first_row[1]:
                 raise cells
             break
         if sum(cell not in (None, "") for cell in cells) > 1:
             return number, cells
-        first = first if first[1] else (number, cells)
-    return first
+        first_row = first_row if first_row[1] else (number, cells)
+    return first_row
 
 
-def _check_header(cells: Iterable[Any]) -> list[str]:
+def _name_columns(cells: Iterable[Any]) -> list[str]:
     columns = [
         str(cell).strip() if cell not in (None, "") else f"column {number}"
         for number, cell in enumerate(cells, start=1)
@@ -350,7 +354,7 @@ def _check_header(cells: Iterable[Any]) -> list[str]:
 
 def _open_workbook(path: Path, layout: Input) -> RecordFile:
     header_number, header = _find_header(_read_sheet(path, layout))
-    columns = layout.columns or _check_header(header)
+    columns = layout.columns or _name_columns(header)
     if not columns:
         raise InvalidValue("file", "has no header: the sheet is empty")
 
@@ -359,9 +363,9 @@ def _open_workbook(path: Path, layout: Input) -> RecordFile:
         for number, cells in _read_sheet(path, layout):
             if layout.columns is None and number <= header_number:
                 continue
-            extra = cells[len(columns) :]
+            extra_cells = cells[len(columns) :]
             record = dict(zip(columns, cells, strict=False))
-            if any(cell is not None for cell in extra):
+            if any(cell is not None for cell in extra_cells):
                 yield number, InvalidValue("record", f"has more cells than the {len(columns)} columns")
                 continue
             try:
@@ -378,7 +382,7 @@ def _open_workbook(path: Path, layout: Input) -> RecordFile:
 def _check_cells(
     record: Mapping[str, Any], formulas: Mapping[str, Any], column_names: list[str] | None
 ) -> None:
-    """Check the cells of a row, of the ``column_names`` columns or of all.
+    """Check the cells of a row in the columns ``column_names``; None for all columns.
 
     Raises:
         InvalidValue: a cell has an error of the spreadsheet, or a formula without its result.
@@ -410,11 +414,11 @@ def _has_formulas(path: Path) -> bool:
 
 def _contains_formula(archive: zipfile.ZipFile, name: str) -> bool:
     with archive.open(name) as sheet:
-        end = b""
+        tail = b""
         while chunk := sheet.read(1 << 20):
-            if _FORMULA.search(end + chunk):
+            if _FORMULA.search(tail + chunk):
                 return True
-            end = chunk[-3:]
+            tail = chunk[-3:]
     return False
 
 
@@ -432,15 +436,15 @@ def _read_sheet(path: Path, layout: Input, *, formulas: bool = False) -> Iterato
             if layout.sheet and layout.sheet not in names:
                 raise InvalidValue("input.sheet", f"{layout.sheet!r} is not one of {', '.join(names)}")
             sheet: Any = workbook[layout.sheet or names[0]]  # openpyxl does not declare the path of its file
-            merged = _find_merged_cells(path, sheet._worksheet_path)
-            repeated: dict[int, tuple[int, Any]] = {}
+            merged_columns = _find_merged_cells(path, sheet._worksheet_path)
+            repeated_values: dict[int, tuple[int, Any]] = {}
             for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
                 if not any(cell is not None for cell in row):
                     continue
                 cells = list(row)
-                for column, last_row in merged.get(number, ()):
-                    repeated[column] = last_row, cells[column] if column < len(cells) else None
-                for column, (last_row, value) in repeated.items():
+                for column, last_row in merged_columns.get(number, ()):
+                    repeated_values[column] = last_row, cells[column] if column < len(cells) else None
+                for column, (last_row, value) in repeated_values.items():
                     if number <= last_row and column < len(cells) and cells[column] is None:
                         cells[column] = value
                 yield number, cells
@@ -461,16 +465,16 @@ def _find_merged_cells(path: Path, sheet: str) -> dict[int, list[tuple[int, int]
 
     merged = defaultdict[int, list[tuple[int, int]]](list)
     with zipfile.ZipFile(path) as archive, archive.open(sheet.lstrip("/")) as file:
-        end = b""
+        tail = b""
         while chunk := file.read(1 << 20):
-            window = end + chunk
+            window = tail + chunk
             position = 0
             for match in _MERGED.finditer(window):
                 position = match.end()
-                first, last = int(match[2]), int(match[3])
-                if last > first:
-                    merged[first].append((column_index_from_string(match[1].decode()) - 1, last))
-            end = window[max(position, len(window) - 100) :]
+                first_row, last_row = int(match[2]), int(match[3])
+                if last_row > first_row:
+                    merged[first_row].append((column_index_from_string(match[1].decode()) - 1, last_row))
+            tail = window[max(position, len(window) - 100) :]
     return merged
 
 
@@ -485,8 +489,10 @@ def _open_parquet(path: Path) -> RecordFile:
 
     def read(record_file: RecordFile, column_names: list[str] | None) -> Iterator[RawRecord]:
         number = 0
-        used = None if column_names is None else [column for column in columns if column in column_names]
-        for batch in table.iter_batches(batch_size=_ROWS_PER_BATCH, columns=used, use_threads=False):
+        used_columns = (
+            None if column_names is None else [column for column in columns if column in column_names]
+        )
+        for batch in table.iter_batches(batch_size=_ROWS_PER_BATCH, columns=used_columns, use_threads=False):
             for row in batch.to_pylist():
                 number += 1
                 yield number, _encode(_without_bytes(row))

@@ -32,8 +32,8 @@ class ImportReport:
     Records are counted as imported (``questions``), skipped because they exist already (``known``), skipped
     by the mapping's filter (``filtered``) or invalid (``refused``). ``refusals`` has the first refusals,
     ``refusals_file`` has all. ``exams`` and ``images`` count only new exams and images.
-    ``completed_exams`` were imported without images earlier and have them now; the boxes of
-    ``converted_questions`` of theirs are in pixels of the images now.
+    ``completed_exams`` counts the exams that were imported without images earlier and have them now,
+    ``converted_questions`` their questions whose boxes were converted to pixels of the images.
     """
 
     dataset: str

@@ -115,8 +115,8 @@ def check_on_grid(box: Box, *, grid: BoxGrid) -> None:
     """Check a box that stays on its grid, because there is no image.
 
     Args:
-        box: in pixels of the grid.
-        grid: of the box.
+        box: the box, in pixels of the grid.
+        grid: the grid of the box.
 
     Raises:
         InvalidValue: the box exceeds the grid by more than the tolerance.

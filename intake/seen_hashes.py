@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 # The number of entries of a table that is indexed by the low bits of a hash. If the entry of a hash is not
 # set, the hash is new. Only the other hashes are searched for.
-_TABLE = 1 << 23
+_TABLE_SIZE = 1 << 23
 # The length from which arrays are not merged, because merging briefly needs twice their memory.
 _LONGEST_RUN = 1 << 18
 
@@ -19,23 +19,23 @@ class SeenHashes:
 
     def __init__(self, hashes: Sequence[int] = ()) -> None:
         """``hashes`` are the hashes of ids that exist before the import."""
-        self._occupied = np.zeros(_TABLE, dtype=bool)
+        self._occupied = np.zeros(_TABLE_SIZE, dtype=bool)
         self._runs: list[NDArray[np.int64]] = []
         if len(hashes):
             self.add_and_find_known(hashes)
 
     def add_and_find_known(self, hashes: Sequence[int]) -> list[int]:
         """Add hashes and return the sorted indices of hashes that were added before or occur twice."""
-        new = np.array(hashes, dtype=np.int64)
-        slots = new & (_TABLE - 1)
+        new_hashes = np.array(hashes, dtype=np.int64)
+        slots = new_hashes & (_TABLE_SIZE - 1)
         candidates = np.flatnonzero(self._occupied[slots])
         self._occupied[slots] = True
-        is_known = np.zeros(len(new), dtype=bool)
+        is_known = np.zeros(len(new_hashes), dtype=bool)
         if len(candidates):
-            is_known[candidates] = self._search_runs(new[candidates])
-        sorted_hashes = np.sort(new)
+            is_known[candidates] = self._search_runs(new_hashes[candidates])
+        sorted_hashes = np.sort(new_hashes)
         if (sorted_hashes[1:] == sorted_hashes[:-1]).any():
-            _, inverse, counts = np.unique(new, return_inverse=True, return_counts=True)
+            _, inverse, counts = np.unique(new_hashes, return_inverse=True, return_counts=True)
             is_known |= counts[inverse] > 1
         self._add(sorted_hashes)
         return [int(index) for index in np.flatnonzero(is_known)]

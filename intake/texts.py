@@ -28,19 +28,19 @@ def split_option_letters(options: list[str]) -> tuple[list[str], list[str]]:
         InvalidValue: some options have a letter and others have none, or two have the same letter.
     """
     matches = [_LETTERED.fullmatch(option) for option in options]
-    with_letter = [match for match in matches if match]
-    letters = [match[1].upper() for match in with_letter]
-    in_order = [chr(ord("A") + index) for index in range(len(options))]
-    if len(with_letter) == len(options) and sorted(letters) == in_order:
-        return letters, [match[2] for match in with_letter]
+    letter_matches = [match for match in matches if match]
+    letters = [match[1].upper() for match in letter_matches]
+    expected_letters = [chr(ord("A") + index) for index in range(len(options))]
+    if len(letter_matches) == len(options) and sorted(letters) == expected_letters:
+        return letters, [match[2] for match in letter_matches]
     lettered_indices = [
-        index for index, match in enumerate(matches) if match and match[1].upper() == in_order[index]
+        index for index, match in enumerate(matches) if match and match[1].upper() == expected_letters[index]
     ]
     if len(lettered_indices) > len(options) / 2:
         raise InvalidValue(
             "options", f"some begin with a letter and others do not, or a letter is repeated: {options}"
         )
-    return in_order, [option.strip() for option in options]
+    return expected_letters, [option.strip() for option in options]
 
 
 def option_index(answer: str, letters: list[str]) -> int:

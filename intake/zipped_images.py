@@ -47,7 +47,7 @@ class ZippedImages:
         Raises:
             InvalidValue: the file does not exist, or the path leads outside the zip file.
         """
-        self._member(image_path)
+        self._find_member(image_path)
 
     def read(self, image_path: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
         """Read the file with the path.
@@ -55,7 +55,7 @@ class ZippedImages:
         Raises:
             InvalidValue: the file does not exist, is damaged, or has more than ``max_bytes`` bytes.
         """
-        member = self._member(image_path)
+        member = self._find_member(image_path)
         if member.file_size > max_bytes:
             reason = f"{image_path!r} has {member.file_size:,} bytes; the maximum is {max_bytes:,}"
             raise InvalidValue(_FIELD, reason)

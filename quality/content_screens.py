@@ -1,4 +1,4 @@
-"""Rule-based checks of a question's content: several correct answers, the report, sides, a revealed answer.
+"""Rule-based checks of content: several correct answers, unsupported findings, wrong sides, revealed answers.
 
 They detect the errors that the experts of ReXVQA found (section 3.3.3 of its paper). They are conservative:
 they report a problem only if words contradict each other. A problem is a warning for a person, not a proof.
@@ -41,7 +41,7 @@ _NEGATIONS = frozenset({
     "no", "not", "without", "absent", "absence", "none", "neither", "nor", "normal", "unlikely",
     "cannot", "clear", "free",
 })  # fmt: skip
-#: Words that say where a finding is, how large or how old: without them the statement still holds.
+#: Words that state the place, size or age of a finding. Without them the statement still holds.
 _MODIFIERS = frozenset({
     "left", "right", "bilateral", "both", "upper", "lower", "mid", "middle", "lobe", "lobes", "zone",
     "zones", "apical", "basal", "basilar", "base", "bases", "lung", "lungs", "small", "large", "mild",
@@ -49,12 +49,12 @@ _MODIFIERS = frozenset({
     "linear", "sided", "side", "moderately", "mildly", "slightly", "region", "field", "area", "partial",
     "trace", "pulmonary",
 })  # fmt: skip
-#: A stem that asks for what is not there.
+#: A stem that asks what is absent.
 _NEGATED_STEM = FilteredPattern(
     r"(?<!\w)(?:not|except|absent|least|excluded|ruled\s+out|no\s+evidence|cannot|unlikely|negative|free\s+of|"
     r"lack\w*|without|no)\b|n't\b"
 )
-#: A stem that asks which finding there is, without saying more about it.
+#: A stem that asks which finding is present, without further details.
 _WHICH_IS_PRESENT = FilteredPattern(
     r"^(?:on\s+this\s+[\w\s-]+,\s*)?(?:which|what)\b(?!.*\b(?:most|best|primary|main|predominant|dominant|likely|"
     r"cause\w*|side|lung|lobe|location|where|zone|region)\b).*\b(?:present|seen|visible|identified|noted|shown|"
@@ -87,9 +87,9 @@ def screen_several_correct(question: Question, report: str | None) -> Problem | 
     key = question.options[key_index]
     if _OF_THE_ABOVE.search(key):
         return None
-    others = [(index, option) for index, option in enumerate(question.options) if index != key_index]
+    other_options = [(index, option) for index, option in enumerate(question.options) if index != key_index]
     key_terms = _read_option(key)
-    for index, option in others:
+    for index, option in other_options:
         if _terms_entail(key_terms, _read_option(option)):
             return _make_several_correct_problem(
                 f"{_format_option(index, option)} follows from the key {key!r}"
@@ -97,14 +97,14 @@ def screen_several_correct(question: Question, report: str | None) -> Problem | 
     if not report:
         return None
     if _asks_for_absence(question):
-        return _screen_absent_options(key, others, report)
+        return _screen_absent_options(key, other_options, report)
     if not _asks_which_is_present(question.stem):
         return None
-    for index, option in others:
-        stated = _stated_findings(option)
+    for index, option in other_options:
+        findings = _list_stated_findings(option)
         if (
-            stated
-            and all(_is_stated(finding, report) for finding in stated)
+            findings
+            and all(_is_stated(finding, report) for finding in findings)
             and _is_side_in_report(option, report)
         ):
             return _make_several_correct_problem(
@@ -113,12 +113,12 @@ def screen_several_correct(question: Question, report: str | None) -> Problem | 
     return None
 
 
-def _screen_absent_options(key: str, others: Sequence[tuple[int, str]], report: str) -> Problem | None:
+def _screen_absent_options(key: str, other_options: Sequence[tuple[int, str]], report: str) -> Problem | None:
     """Return a problem if the finding of another option is absent, too: the report negates or omits it."""
-    if not _stated_findings(key):
+    if not _list_stated_findings(key):
         return None
-    for index, option in others:
-        findings = _stated_findings(option)
+    for index, option in other_options:
+        findings = _list_stated_findings(option)
         if not findings or any(_is_stated_or_uncertain(finding, report) for finding in findings):
             continue
         verb = "negates" if any(_is_negated(finding, report) for finding in findings) else "does not mention"
@@ -206,13 +206,13 @@ class _OptionTerms:
 
 @lru_cache(maxsize=20_000)
 def _read_option(text: str) -> _OptionTerms:
-    words = _content_words(text)
+    words = _read_content_words(text)
     return _OptionTerms(
         words=words,
         without_modifiers=words - _MODIFIERS,
         negations=words & _NEGATIONS,
         place=read_place(text),
-        findings=_findings_if_nothing_else(text),
+        findings=_list_findings_if_nothing_else(text),
     )
 
 
@@ -222,19 +222,19 @@ def _strip_sides(words: frozenset[str]) -> frozenset[str]:
     )
 
 
-def _findings_if_nothing_else(text: str) -> frozenset[str]:
-    """The findings that a text names, if it consists of their names and modifiers only."""
+def _list_findings_if_nothing_else(text: str) -> frozenset[str]:
+    """Return the findings that a text names, if it consists of their names and modifiers only."""
     findings = {m.finding for m in read_mentions(text) if m.exact and m.polarity is Polarity.STATED}
-    rest = text
+    remaining_text = text
     for finding in findings:
-        rest = load_findings()[finding].name.sub(" ", rest)
-    if _content_words(rest) - _MODIFIERS:
+        remaining_text = load_findings()[finding].name.sub(" ", remaining_text)
+    if _read_content_words(remaining_text) - _MODIFIERS:
         return frozenset()
     return frozenset(findings)
 
 
 @lru_cache(maxsize=20_000)
-def _content_words(text: str) -> frozenset[str]:
+def _read_content_words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.casefold())) - _STOP_WORDS
 
 
@@ -245,7 +245,7 @@ def screen_not_in_report(question: Question, report: str) -> Problem | None:
     A question assumes what its key states, what its stem presupposes ("Where is the effusion?"),
     and what its explanation states. A report that names a similar finding counts as naming it.
     """
-    for field, findings in _assertions(question):
+    for field, findings in _list_assumed_findings(question):
         for finding in findings:
             if _is_stated_or_uncertain(finding, report):
                 continue
@@ -255,7 +255,7 @@ def screen_not_in_report(question: Question, report: str) -> Problem | None:
     return None
 
 
-def _assertions(question: Question) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _list_assumed_findings(question: Question) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each field with the findings that it assumes to be present."""
     if _asks_for_absence(question) or _is_answer(question, "no"):
         return
@@ -265,21 +265,21 @@ def _assertions(question: Question) -> Iterator[tuple[str, tuple[str, ...]]]:
     if question.task is Task.DIFFERENTIAL or _ASKS_FOR_CAUSE.search(question.stem):
         return
     if isinstance(question.answer, str):
-        yield "answer", _stated_findings(question.answer)
+        yield "answer", _list_stated_findings(question.answer)
     else:
         for index in question.answer:
-            yield "options", _stated_findings(question.options[index])
-    yield "explanation", _stated_findings(question.explanation)
+            yield "options", _list_stated_findings(question.options[index])
+    yield "explanation", _list_stated_findings(question.explanation)
 
 
 @lru_cache(maxsize=1_000)
 def _as_statement(stem: str) -> str:
-    """The stem without its question mark, which would make each finding in it uncertain."""
+    """Return the stem without its question mark, which would make each finding in it uncertain."""
     return _VERB_OF_QUESTION.sub("", stem.replace("?", ""))
 
 
 def _read_stem(stem: str) -> tuple[Mention, ...]:
-    """The mentions of findings in the stem as a statement."""
+    """Return the mentions of findings in the stem, which is read as a statement."""
     # Without its question mark, "lung?nodule" may name a finding, so such stems are always read.
     if not may_mention_finding(stem) and "?" not in stem[:-1]:
         return ()
@@ -287,8 +287,8 @@ def _read_stem(stem: str) -> tuple[Mention, ...]:
 
 
 @lru_cache(maxsize=20_000)
-def _stated_findings(text: str) -> tuple[str, ...]:
-    """The findings that a text states by their own names.
+def _list_stated_findings(text: str) -> tuple[str, ...]:
+    """Return the findings that a text states by their own names.
 
     Definitions from `findings.toml`, such as "Edema shows indistinct vessels", state no finding.
     """
@@ -302,18 +302,18 @@ def _list_stated(mentions: Sequence[Mention]) -> tuple[str, ...]:
 
 @cache
 def _list_signs() -> frozenset[str]:
-    """The sentences of `findings.toml` that describe findings; template explanations quote them."""
+    """Return the sentences of `findings.toml` that describe findings; template explanations quote them."""
     return frozenset(sentence for term in load_findings().values() for sentence in split_sentences(term.sign))
 
 
 def _is_stated_or_uncertain(finding: str, report: str) -> bool:
     """Whether the report states a finding, or leaves it open; a similar finding counts as well."""
-    mentions = read_text(report).find(_related_terms(finding))
+    mentions = read_text(report).find(_group_related_terms(finding))
     return any(m.polarity is not Polarity.NEGATED for m in mentions)
 
 
 def _is_negated(finding: str, report: str) -> bool:
-    mentions = read_text(report).find(_related_terms(finding))
+    mentions = read_text(report).find(_group_related_terms(finding))
     return any(m.polarity is Polarity.NEGATED for m in mentions)
 
 
@@ -324,26 +324,26 @@ def _is_stated(finding: str, report: str) -> bool:
 
 
 @cache
-def _related_terms(finding: str) -> TermGroup:
-    return group_terms(_related_findings(finding))
+def _group_related_terms(finding: str) -> TermGroup:
+    return group_terms(_list_related_findings(finding))
 
 
 @cache
-def _related_findings(finding: str) -> frozenset[str]:
-    """The finding, those of its group, and all that are linked with it by `blocked_by`."""
+def _list_related_findings(finding: str) -> frozenset[str]:
+    """Return the finding, the findings of its group, and all findings linked with it by `blocked_by`."""
     terms = load_findings()
     term = terms[finding]
     return frozenset(
-        other.id
-        for other in terms.values()
-        if other.group == term.group or other.id in term.blocked_by or finding in other.blocked_by
+        candidate.id
+        for candidate in terms.values()
+        if candidate.group == term.group or candidate.id in term.blocked_by or finding in candidate.blocked_by
     )
 
 
 def _is_side_in_report(option: str, report: str) -> bool:
     """Whether the sentence of the report that states the option's finding has the side of the option."""
     sides = read_place(option).sides
-    mentions = read_text(report).find(group_terms(frozenset(_stated_findings(option))))
+    mentions = read_text(report).find(group_terms(frozenset(_list_stated_findings(option))))
     return any(
         sides <= read_place(m.sentence).sides for m in mentions if m.exact and m.polarity is Polarity.STATED
     )
@@ -375,10 +375,10 @@ def screen_side(
 ) -> Problem | None:
     """Return a problem if parts of a question name opposite sides or levels, or a box contradicts a side.
 
-    The stem, the key, the explanation and the labels of the boxes are compared, and the sentences of the
-    report that state the same finding. A part that names both sides, or none, contradicts nothing.
+    The stem, the key, the explanation and the labels of the boxes are compared with each other, and the stem
+    and the key with the report. A part that names both sides, or none, contradicts nothing.
     """
-    key = _key_text(question)
+    key = _format_key(question)
     if not question.boxes and not PLACE_BITS & (read_word_bits(key) | read_word_bits(question.stem)):
         return None  # neither names a place that others could contradict
     if _is_answer(question, "no") or _asks_for_absence(question):
@@ -409,7 +409,7 @@ def _find_contradiction(question: Question, parts: Sequence[_Part]) -> Problem |
         and key_place.side != stem_place.side
         and not _ALTERNATIVES.search(question.stem)
     ):
-        return _side_problem(
+        return _make_side_problem(
             "answer", f"names the {key_place.side} side, but the stem names the {stem_place.side} side"
         )
     reference = key_place if key_place.side else stem_place
@@ -419,7 +419,7 @@ def _find_contradiction(question: Question, parts: Sequence[_Part]) -> Problem |
     for field, _, place in parts[2:]:
         is_one_of_several = field == "boxes.label" and len(question.boxes) > 1
         if place.side and place.side != reference.side and not is_one_of_several:
-            return _side_problem(
+            return _make_side_problem(
                 field, f"names the {place.side} side, but the {source} names the {reference.side} side"
             )
         if (
@@ -428,7 +428,7 @@ def _find_contradiction(question: Question, parts: Sequence[_Part]) -> Problem |
             and key_place.heights != place.heights
         ):
             (height,), (key_height,) = place.heights, key_place.heights
-            return _side_problem(
+            return _make_side_problem(
                 field, f"names the {height} part, but the answer names the {key_height} part"
             )
     return None
@@ -442,20 +442,20 @@ def _find_misplaced_box(
     If the label of a single box names no side, compare the box with the side of the key or the stem.
 
     On a frontal radiograph the patient's left is on the right of the image. The radiograph may be rotated and
-    the mediastinum shifted, so that only a box that lies wholly on the other side is reported.
+    the mediastinum shifted, so only a box that lies wholly on the other side is reported.
     """
-    by_id = {image.radiograph: image for image in radiographs}
+    radiographs_by_id = {image.radiograph: image for image in radiographs}
     key_side = parts[0].place.side or parts[1].place.side
     for box in question.boxes:
-        radiograph = by_id.get(box.radiograph)
+        radiograph = radiographs_by_id.get(box.radiograph)
         width = box.grid.width if box.grid is not None else radiograph.columns if radiograph else None
         if radiograph is None or radiograph.view not in {View.PA, View.AP} or not width:
             continue
-        label = read_place(box.label)
-        side = label.side or (key_side if len(question.boxes) == 1 and not label.sides else "")
+        label_place = read_place(box.label)
+        side = label_place.side or (key_side if len(question.boxes) == 1 and not label_place.sides else "")
         box_side = _find_box_side(box, width)
         if side and box_side == {"left": "right", "right": "left"}[side]:
-            return _side_problem(
+            return _make_side_problem(
                 "boxes",
                 f"lies on the patient's {box_side}, but its label or the key names the {side} side",
             )
@@ -463,36 +463,38 @@ def _find_misplaced_box(
 
 
 def _compare_with_report(question: Question, parts: Sequence[_Part], report: str) -> Problem | None:
-    """Compare the side of key or stem with that of the sentences of the report about the same finding."""
-    key, stem = parts[0], parts[1]
-    field, side = ("answer", key.place.side) if key.place.side else ("stem", stem.place.side)
-    if not side or len(stem.place.sides) == 2:
+    """Compare the side of key or stem with the sides in the report's sentences about the same finding."""
+    key_part, stem_part = parts[0], parts[1]
+    field, side = ("answer", key_part.place.side) if key_part.place.side else ("stem", stem_part.place.side)
+    if not side or len(stem_part.place.sides) == 2:
         return None
-    mentions = (*read_mentions(key.text), *_read_stem(question.stem))
+    mentions = (*read_mentions(key_part.text), *_read_stem(question.stem))
     findings = {m.finding for m in mentions if m.exact}
     sides = frozenset().union(
         *(
             read_place(m.sentence).sides
             for finding in findings
-            for m in read_text(report).find(_related_terms(finding), word_bits=SIDE_BITS)
+            for m in read_text(report).find(_group_related_terms(finding), word_bits=SIDE_BITS)
             if m.polarity is not Polarity.NEGATED
         )
     )
     if sides and side not in sides:
-        (other,) = sides
-        return _side_problem(field, f"names the {side} side, but the report names the {other} side")
+        (report_side,) = sides
+        return _make_side_problem(
+            field, f"names the {side} side, but the report names the {report_side} side"
+        )
     return None
 
 
 def _find_box_side(box: LabelledBox, width: int) -> str:
-    """The patient's side on which the whole box lies in a frontal image; "" if it crosses the middle."""
+    """Return the patient's side on which the whole box lies in a frontal image; "" near the middle."""
     margin = 0.03 * width
     if box.box.x_max < width / 2 - margin:
         return "right"
     return "left" if box.box.x_min > width / 2 + margin else ""
 
 
-def _side_problem(field: str, reason: str) -> Problem:
+def _make_side_problem(field: str, reason: str) -> Problem:
     return Problem(check=Check.SIDE_OR_LEVEL, field=field, reason=reason)
 
 
@@ -504,7 +506,7 @@ def _is_answer(question: Question, word: str) -> bool:
     return match is not None and match[1].casefold() == word
 
 
-def _key_text(question: Question) -> str:
+def _format_key(question: Question) -> str:
     if isinstance(question.answer, str):
         return "" if _YES_OR_NO.match(question.answer) else question.answer
     return "; ".join(question.options[index] for index in question.answer)
@@ -514,35 +516,38 @@ def _key_text(question: Question) -> str:
 def screen_answer_revealed(question: Question) -> Problem | None:
     """Return a problem if the stem contains the words by which the key differs from all other options.
 
-    A stem that offers alternatives ("left or right") reveals nothing. A stem that ends with "- Yes" does.
+    A stem that offers alternatives ("left or right") reveals nothing; a stem that ends with "- Yes" does.
     """
     if _ANSWERED_STEM.search(question.stem):
         return Problem(check=Check.ANSWER_REVEALED, field="stem", reason="ends with an answer")
-    key = _key_text(question)
+    key = _format_key(question)
     if not key or _ALTERNATIVES.search(question.stem) or question.format is AnswerFormat.MULTIPLE:
         return None
-    key_words = _content_words(key)
+    key_words = _read_content_words(key)
     folded_stem = question.stem.casefold()
     # A cheap test first: reading the words of stem and options takes longer.
     words_in_stem = {word for word in key_words if word in folded_stem}
     if not words_in_stem:
         return None
-    others = [
-        _content_words(option)
+    words_of_others = [
+        _read_content_words(option)
         for index, option in enumerate(question.options)
         if not isinstance(question.answer, str) and index not in question.answer
     ]
-    distinctive = key_words.difference(*others) if others else key_words
+    distinctive = key_words.difference(*words_of_others) if words_of_others else key_words
     if not distinctive or key_words & _NEGATIONS or not any(len(word) > 3 for word in distinctive):
         return None
     if not distinctive <= words_in_stem:
         return None
-    stem = _content_words(question.stem)
-    if not distinctive <= stem:
+    stem_words = _read_content_words(question.stem)
+    if not distinctive <= stem_words:
         return None
     # If the stem also contains words of another option, it does not reveal the key.
-    all_option_words = frozenset().union(key_words, *others)
-    if any((words - key_words) and (words - key_words) <= stem for words in others) or not all_option_words:
+    all_option_words = frozenset().union(key_words, *words_of_others)
+    if (
+        any((words - key_words) and (words - key_words) <= stem_words for words in words_of_others)
+        or not all_option_words
+    ):
         return None
     words = ", ".join(sorted(distinctive))
     return Problem(

@@ -39,12 +39,12 @@ from terminology.word_filter import ALL_BITS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedQuestion:
-    """A question with what checks compare it with: the format of its file, and the exam.
+    """A question, and what checks compare it with: the format of its file, and the exam.
 
-    ``radiographs`` are those of the exam if it has a question with boxes. ``is_from_run`` states whether a
-    model run of this workspace wrote it; only the terms of data use need it. ``word_bits`` are those of all
-    texts of the question (:func:`quality.text_screens.read_question_bits`); a screen of words skips questions
-    without its own.
+    ``radiographs`` are the radiographs of the exam, if it has a question with boxes. ``is_from_run`` states
+    whether a model run of this workspace wrote the question; only the check of data use needs it.
+    ``word_bits`` are the bits of all texts of the question (:func:`quality.text_screens.read_question_bits`),
+    by which a screen skips questions without its words.
     """
 
     question: Question
@@ -79,7 +79,7 @@ class CheckedQuestion:
                 return self.question.format in (AnswerFormat.SINGLE, AnswerFormat.CLOSED)
 
 
-#: Words around a hit of a screen that make it harmless: what a report would say, what would be stable.
+#: Phrases that make a hit harmless: what should be in a report, or whether something would be stable.
 _HARMLESS = {
     Screen.REFERS_TO_TEXT: re.compile(
         r"\b(?:stand|belongs?|sentence|add|write|put|dictate)\b[^.?]*\bin\s+(?:the|a)\s+report\b|"
@@ -92,7 +92,7 @@ _HARMLESS = {
 }
 
 
-def _report_words(check: Check, checked: CheckedQuestion, screen: Screen) -> Problem | None:
+def _find_screen_words(check: Check, checked: CheckedQuestion, screen: Screen) -> Problem | None:
     if not may_hit(screen, checked.word_bits):
         return None
     question = checked.question
@@ -133,8 +133,8 @@ QUESTION_CHECKS: Mapping[Check, QuestionCheck] = {
         checked.question, minimum_explanation=int(settings["minimum_explanation"])
     ),
     Check.COMPLETENESS: lambda checked, _: check_completeness(checked.question, expected=checked.expected),
-    Check.COMPARISON: lambda checked, _: _report_words(Check.COMPARISON, checked, Screen.COMPARISON),
-    Check.REPORT_REFERENCE: lambda checked, _: _report_words(
+    Check.COMPARISON: lambda checked, _: _find_screen_words(Check.COMPARISON, checked, Screen.COMPARISON),
+    Check.REPORT_REFERENCE: lambda checked, _: _find_screen_words(
         Check.REPORT_REFERENCE, checked, Screen.REFERS_TO_TEXT
     ),
     Check.SEVERAL_CORRECT: lambda checked, _: screen_several_correct(checked.question, checked.report),
@@ -149,9 +149,9 @@ QUESTION_CHECKS: Mapping[Check, QuestionCheck] = {
 
 def apply_check(check: Check, checked: CheckedQuestion, settings: Settings) -> CheckResult:
     """Apply a check of :data:`QUESTION_CHECKS` to a question."""
-    missing = checked.find_missing_need(CHECKS[check].needs)
-    if missing is not None:
-        return CheckResult(check=check, missing_need=missing)
+    missing_need = checked.find_missing_need(CHECKS[check].needs)
+    if missing_need is not None:
+        return CheckResult(check=check, missing_need=missing_need)
     return CheckResult(check=check, problem=QUESTION_CHECKS[check](checked, settings))
 
 
@@ -170,8 +170,8 @@ class QuestionBlock:
     """Questions to check, with plain values, so that another process can check them.
 
     ``rows`` contains (question id, import id, exam key, report, values of ``QUESTION_COLUMNS``) by ascending
-    id. ``expected`` has the expectations of each import. ``radiographs`` has those of exams with boxes,
-    by the key of the exam.
+    id. ``expected`` has the expectations of each import. ``radiographs`` has the radiographs of exams with
+    boxes, by the key of the exam.
     """
 
     rows: Sequence[tuple[Any, ...]]
@@ -196,19 +196,19 @@ class BlockResult:
 
 
 def check_block(block: QuestionBlock) -> BlockResult:
-    """Apply the checks that are due to the questions of a block, which has at least one."""
+    """Apply the due checks to the questions of a block. The block has at least one question."""
     problems: dict[Check, list[tuple[int, str, str]]] = {due.check: [] for due in block.due}
     missing: dict[Check, Counter[Need]] = {due.check: Counter() for due in block.due}
-    # As apply_check, without an object for each of the results, of which nearly all are "passed".
+    # Like apply_check, but without an object for each result: nearly all results are "passed".
     due_checks = [
         (due.check, QUESTION_CHECKS[due.check], CHECKS[due.check].needs, due.settings, due.after)
         for due in block.due
     ]
-    structural = frozenset(due.check for due in block.due if due.check in CHECKS_ON_IMPORT)
+    structural_checks = frozenset(due.check for due in block.due if due.check in CHECKS_ON_IMPORT)
     minimum = max((int(due.settings.get("minimum_explanation", 0)) for due in block.due), default=0)
     for number, checked, is_sound in _read_questions(block, minimum_explanation=minimum):
         for check, function, needs, settings, after in due_checks:
-            if number <= after or (is_sound and check in structural):
+            if number <= after or (is_sound and check in structural_checks):
                 continue
             need = checked.find_missing_need(needs) if needs else None
             if need is not None:
@@ -222,7 +222,7 @@ def check_block(block: QuestionBlock) -> BlockResult:
     )
 
 
-#: So many questions are tested for structural problems at once. If one may have one, each is checked.
+#: This many questions are tested together. If one of them may have a structural problem, each is checked.
 _TESTED_TOGETHER = 20
 
 

@@ -67,9 +67,9 @@ def check_format(question: Question, *, minimum_explanation: int) -> Problem | N
         minimum_explanation: the minimum length of an explanation in characters. Empty explanations are
             accepted.
     """
-    normalized = [" ".join(option.casefold().split()) for option in question.options]
-    if len(set(normalized)) < len(normalized):
-        duplicate = next(text for text, count in Counter(normalized).items() if count > 1)
+    normalised = [" ".join(option.casefold().split()) for option in question.options]
+    if len(set(normalised)) < len(normalised):
+        duplicate = next(text for text, count in Counter(normalised).items() if count > 1)
         return Problem(check=Check.FORMAT, field="options", reason=f"{duplicate!r} occurs more than once")
     if question.options and all(
         (match := _LETTERED_PATTERN.match(option)) and match[1] == option_letter(index)
@@ -89,7 +89,7 @@ def check_format(question: Question, *, minimum_explanation: int) -> Problem | N
 
 def check_completeness(question: Question, *, expected: Expectations) -> Problem | None:
     """Check v4, completeness: the fields that the format promises are not empty."""
-    missing = [
+    empty_fields = [
         name
         for name, value in (
             ("explanation", question.explanation.strip()),
@@ -100,11 +100,11 @@ def check_completeness(question: Question, *, expected: Expectations) -> Problem
         if name in expected.fields and not value
     ]
     if "boxes.label" in expected.fields and any(not box.label.strip() for box in question.boxes):
-        missing.append("boxes.label")
-    if not missing:
+        empty_fields.append("boxes.label")
+    if not empty_fields:
         return None
-    reason = "is empty" if len(missing) == 1 else "are empty"
-    return Problem(check=Check.COMPLETENESS, field=", ".join(missing), reason=reason)
+    reason = "is empty" if len(empty_fields) == 1 else "are empty"
+    return Problem(check=Check.COMPLETENESS, field=", ".join(empty_fields), reason=reason)
 
 
 def check_question(
@@ -130,7 +130,7 @@ def check_question(
 
 
 # ------------------------------------------------------------------------------------- many questions at once
-#: The number of options that the quick test requires: that of ReXVQA's questions, {o1; o2; o3; o4}.
+#: The number of options that the quick test requires. ReXVQA's questions have four, {o1; o2; o3; o4}.
 QUICK_OPTION_COUNT = 4
 # Shorter texts could be "none" or "n/a", so the quick test does not accept them.
 _MIN_SURE_LENGTH = 16
@@ -203,11 +203,13 @@ def certainly_has_no_problems(
         != QUICK_OPTION_COUNT
     ):
         return False
-    first_characters = {text[:2] for text in option_blocks}
+    first_two_characters = {text[:2] for text in option_blocks}
     return (
         joined_options[-1] not in _BLANKS
         and {text[-1] for text in explanations}.isdisjoint(_BLANKS)
-        and all(start[0].isalnum() and start[1] not in _SECOND_CHARACTER_STOPS for start in first_characters)
+        and all(
+            start[0].isalnum() and start[1] not in _SECOND_CHARACTER_STOPS for start in first_two_characters
+        )
         and all(map(_is_plain_label, set(labels)))
     )
 

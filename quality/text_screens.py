@@ -1,6 +1,6 @@
 """Rule-based screens of question texts: content that GEMeX's rules 3 and 4 forbid (its Table 2).
 
-A screen errs towards reporting: it finds words, and a word may be used in another sense.
+A screen may report too much: it finds words, and a word may be used in another sense.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from terminology.word_filter import FilteredPattern, read_word_bits
 
 
 class Screen(StrEnum):
-    """What a text contains that nobody can answer from the image itself."""
+    """The kind of content in a question that nobody can answer from the image itself."""
 
     REFERS_TO_TEXT = "refers to the report"
     COMPARISON = "compares with a prior exam"
@@ -104,8 +104,8 @@ def screen_question(question: Question) -> Iterator[ScreenHit]:
     """Yield the screens that a question does not pass, the first hit of each.
 
     Args:
-        question: the question. Its stem, options and text of the answer are searched; its explanation only
-            for what may not be in a reason either.
+        question: the question. Its stem, options and text of the answer are searched; its explanation only by
+            the screens that :data:`_PATTERNS` marks.
     """
     for screen in _PATTERNS:
         hit = find_hit(question, screen)
@@ -115,11 +115,11 @@ def screen_question(question: Question) -> Iterator[ScreenHit]:
 
 def find_hit(question: Question, screen: Screen) -> ScreenHit | None:
     """Return the first hit of one screen in a question, searched as by :func:`screen_question`."""
-    pattern, is_also_explained = _PATTERNS[screen]
+    pattern, searches_explanation = _PATTERNS[screen]
     texts = [("stem", question.stem), *(("options", option) for option in question.options)]
     if isinstance(question.answer, str):
         texts.append(("answer", question.answer))
-    if is_also_explained:
+    if searches_explanation:
         texts.append(("explanation", question.explanation))
     for field, text in texts:
         match = pattern.search(text)

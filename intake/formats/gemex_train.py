@@ -42,7 +42,7 @@ class _Record(msgspec.Struct, gc=False):
 _record_decoder = make_decoder(_Record)
 _locations_decoder = make_decoder(list[list[float]])
 # "<answer> ['A', 'C'] <reason> …" in the files, "<answer>[A, C] <reason>…" in the paper.
-_TARGET = re.compile(
+_ANSWER_TURN = re.compile(
     r"\s*<answer>\s*(?P<answer>.*?)\s*<reason>\s*(?P<reason>.*?)\s*(?:<location>\s*(?P<location>.*?)\s*)?",
     re.DOTALL,
 )
@@ -71,21 +71,22 @@ class GemexTrainReader:
         if answer_format is None:
             raise InvalidValue("q_type", f"{record.q_type!r} is not a known question type")
         human_turn, answer_turn = _split_turns(record)
-        target = _TARGET.fullmatch(answer_turn)
-        if target is None:
+        parts = _ANSWER_TURN.fullmatch(answer_turn)
+        if parts is None:
             raise InvalidValue(
                 "conversations", "the answer does not have the form <answer> … <reason> … <location> …"
             )
         stem, options = _split_question(human_turn, record.type_prompt)
         exam = parse_exam(record.image)
         letters = [chr(ord("A") + index) for index in range(len(options))]
-        answer: Answer = target["answer"]
+        answer: Answer = parts["answer"]
         if answer_format.has_options:
             answer = parse_option_indices(
-                target["answer"].strip("[]'\" ") if "," not in target["answer"] else target["answer"], letters
+                parts["answer"].strip("[]'\" ") if "," not in parts["answer"] else parts["answer"],
+                letters,
             )
         elif answer_format is AnswerFormat.CLOSED:
-            answer = parse_closed_answer(target["answer"])
+            answer = parse_closed_answer(parts["answer"])
         return QuestionRecord(
             id=key,
             exam=exam,
@@ -93,15 +94,15 @@ class GemexTrainReader:
             stem=stem,
             options=tuple(options),
             answer=answer,
-            explanation=none_if_unknown(target["reason"]),
-            boxes=parse_boxes(_parse_locations(target["location"]), None, exam.radiographs[0].id),
+            explanation=none_if_unknown(parts["reason"]),
+            boxes=parse_boxes(_parse_locations(parts["location"]), None, exam.radiographs[0].id),
             box_grid=GRID,
             box_fit="letterbox",
         )
 
 
 def _split_turns(record: _Record) -> tuple[str, str]:
-    speakers = [item.from_ for item in record.conversations]
+    speakers = [turn.from_ for turn in record.conversations]
     if speakers != ["human", "gpt"]:
         raise InvalidValue(
             "conversations", f"must be a turn from 'human' followed by a turn from 'gpt', not {speakers}"

@@ -17,7 +17,7 @@ from intake.texts import none_if_unknown, option_index, parse_list, split_option
 from records.decoding import make_decoder
 from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 
-#: The tasks in the order in which they are tried: a name that contains the word belongs to that task.
+#: The tasks in the order in which they are tried. The first whose value occurs in ``task_name`` is used.
 _TASKS = (Task.DIFFERENTIAL, Task.GEOMETRIC, Task.LOCATION, Task.NEGATION, Task.PRESENCE)
 _SECTIONS = ("Comparison", "Findings", "Impression")
 #: In ReXVQA's files a missing section of an exam is NaN, which is not valid JSON. NaN is refused elsewhere.
@@ -59,7 +59,7 @@ def looks_like(record: dict[str, Any]) -> bool:
 
 
 class RexvqaReader:
-    """Reads ReXVQA files. The outer key is the id, because study and task together are not unique."""
+    """Reads ReXVQA files. A record's key is its id, because study and task together are not unique."""
 
     def __init__(self, file_stem: str) -> None:
         """Create a reader. The file's name is not used."""

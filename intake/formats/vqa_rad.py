@@ -14,7 +14,7 @@ from intake.strict_json import decode
 from records.decoding import make_decoder
 from records.questions import ExamRecord, QuestionRecord, RadiographRecord
 
-#: The types that determine the task. SIZE, ABN and the others ask for various skills.
+#: The types that determine the task. SIZE, ABN and the other types ask for various skills.
 _TASKS = {"PRES": Task.PRESENCE, "POS": Task.LOCATION}
 
 
@@ -51,7 +51,7 @@ class VqaRadReader:
             raise InvalidValue("answer", "is empty")
         answer_type = record.answer_type.strip().upper()
         yes_no = answer.casefold().rstrip(".")
-        closed = answer_type == "CLOSED" and yes_no in YES_NO
+        is_closed = answer_type == "CLOSED" and yes_no in YES_NO
         # The order does not matter: "PRES, POS" and "POS, PRES" are the same type.
         types = ", ".join(
             sorted(part.strip().upper() for part in record.question_type.split(",") if part.strip())
@@ -63,9 +63,9 @@ class VqaRadReader:
                 id=image, radiographs=[RadiographRecord(id=PurePosixPath(image).stem, file=image)]
             ),
             # A "CLOSED" question with an answer such as "Right" has options that the file does not list.
-            format=AnswerFormat.CLOSED if closed else AnswerFormat.OPEN,
+            format=AnswerFormat.CLOSED if is_closed else AnswerFormat.OPEN,
             stem=" ".join(record.question.split()),
-            answer=yes_no if closed else answer,
+            answer=yes_no if is_closed else answer,
             task=_TASKS.get(types),
             content_type=": ".join(part for part in (answer_type, types) if part) or None,
         )

@@ -28,7 +28,7 @@ from intake.mapping.paths import Path as ColumnPath
 from intake.mapping.paths import parse_path
 from records.decoding import convert_plain
 
-READY_FOLDER = Path(__file__).resolve().parent / "ready"
+BUILTIN_FOLDER = Path(__file__).resolve().parent / "ready"
 SCHEMA_PATH = Path(__file__).resolve().parents[2] / "docs" / "formats" / "overread.mapping-1.schema.json"
 #: Matches a placeholder of a template: {column}.
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -313,7 +313,7 @@ def load_mapping(text: str, file_name: str) -> Mapping:
 
 def list_builtin_mappings() -> list[str]:
     """Return the names of the mapping files that ship with Overread."""
-    return sorted(path.stem for path in READY_FOLDER.glob("*.toml"))
+    return sorted(path.stem for path in BUILTIN_FOLDER.glob("*.toml"))
 
 
 def load_builtin_mapping(name: str) -> Mapping:
@@ -326,7 +326,7 @@ def load_builtin_mapping(name: str) -> Mapping:
         raise InvalidValue(
             "mapping", f"{name!r} is neither a file nor one of {', '.join(list_builtin_mappings())}"
         )
-    return load_mapping((READY_FOLDER / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
+    return load_mapping((BUILTIN_FOLDER / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
 
 
 def write_mapping(content: MappingFile) -> str:
@@ -346,7 +346,7 @@ def list_rules(content: MappingFile) -> Iterator[tuple[tuple[str, ...], str | Ru
 
 
 def suggest(word: str, known: list[str]) -> str:
-    """Return a hint at the most similar known word; empty if no word is similar."""
+    """Return a hint that names the most similar known word; empty if no word is similar."""
     matches = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     return f" Did you mean {matches[0]!r}?" if matches else ""
 
@@ -380,7 +380,7 @@ def _check(mapping: Mapping) -> None:
             raise mapping.error(("fields",), f"{name} is missing; add it")
     conditions: list[tuple[tuple[str, ...], dict[str, ConditionSpec]]] = [(("where",), content.where)]
     for keys, rule in list_rules(content):
-        with _placed_errors(mapping, keys):
+        with _add_place_to_errors(mapping, keys):
             _check_rule(mapping, keys, rule)
             list(_list_rule_paths(keys, rule))
         if isinstance(rule, Rule):
@@ -389,16 +389,16 @@ def _check(mapping: Mapping) -> None:
         for column, condition in by_column.items():
             if isinstance(condition, Condition):
                 _check_pattern(mapping, (*keys, column), condition.matches)
-    with _placed_errors(mapping, ("where",)):
+    with _add_place_to_errors(mapping, ("where",)):
         _check_names(mapping)
 
 
 def _check_names(mapping: Mapping) -> None:
-    known = [f"@{name}" for name in (*mapping.content.columns, *mapping.content.join)]
+    declared_names = [f"@{name}" for name in (*mapping.content.columns, *mapping.content.join)]
     for keys, path in mapping.list_paths():
-        if path.root.startswith("@") and path.root not in known:
+        if path.root.startswith("@") and path.root not in declared_names:
             reason = f"{path.root!r} is not declared under [columns] or [join]."
-            raise mapping.error(keys, reason + suggest(path.root, known))
+            raise mapping.error(keys, reason + suggest(path.root, declared_names))
     names_by_column: dict[str, set[str]] = {}
     for keys, path in mapping.list_paths():
         if keys[0] in ("columns", "join") and path.root.startswith("@"):
@@ -413,7 +413,7 @@ def _check_names(mapping: Mapping) -> None:
 
 
 @contextmanager
-def _placed_errors(mapping: Mapping, keys: tuple[str, ...]) -> Iterator[None]:
+def _add_place_to_errors(mapping: Mapping, keys: tuple[str, ...]) -> Iterator[None]:
     """Add the place in the mapping file to errors about paths."""
     try:
         yield
@@ -426,14 +426,14 @@ def _placed_errors(mapping: Mapping, keys: tuple[str, ...]) -> Iterator[None]:
 def _check_rule(mapping: Mapping, keys: tuple[str, ...], rule: str | Rule | BoxRule) -> None:
     if not isinstance(rule, Rule):
         return
-    given = [
+    given_keys = [
         name
         for name, value in (("from", rule.from_), ("template", rule.template), ("value", rule.value))
         if value is not None
     ]
-    if len(given) != 1:
+    if len(given_keys) != 1:
         reason = "needs one of from, template and value"
-        raise mapping.error(keys, f"{reason}, not {' and '.join(given)}" if given else reason)
+        raise mapping.error(keys, f"{reason}, not {' and '.join(given_keys)}" if given_keys else reason)
     for pattern in [rule.remove] if isinstance(rule.remove, str) else rule.remove or []:
         _check_pattern(mapping, (*keys, "remove"), pattern)
     _check_pattern(mapping, (*keys, "extract"), rule.extract)
@@ -445,9 +445,9 @@ def _check_rule(mapping: Mapping, keys: tuple[str, ...], rule: str | Rule | BoxR
     for place, result in results:
         if choices and result is not None and result not in choices:
             raise mapping.error((*keys, *place), f"{result!r} must be one of {', '.join(choices)}")
-    folded = [text.strip().casefold() for text in rule.values or {}]
+    folded_texts = [text.strip().casefold() for text in rule.values or {}]
     for text in rule.values or {}:
-        if folded.count(text.strip().casefold()) > 1:
+        if folded_texts.count(text.strip().casefold()) > 1:
             raise mapping.error((*keys, "values", text), f"{text!r} occurs twice; case makes no difference")
     if rule.values is not None and not rule.values:
         raise mapping.error((*keys, "values"), "is empty; list the texts of the column and their values")
@@ -469,19 +469,22 @@ def _explain(plain: Any, text: str, file_name: str, error: msgspec.ValidationErr
     """Convert msgspec's error to file, line and advice. The text of the error omits the keys of tables."""
     message, _, path_text = str(error).partition(" - at `$")
     keys = _resolve_keys(plain, path_text.rstrip("`"))
-    field = re.match(r"Object (missing required|contains unknown) field `(.*)`", message)
-    if field and field[1] == "contains unknown":
-        known = _list_known_keys(keys)
-        listed = f"; it may be {', '.join(known)}" if known else ""
-        return _error(file_name, text, (*keys, field[2]), f"is not known{listed}.{suggest(field[2], known)}")
-    if field:
-        return _error(file_name, text, keys, f"{field[2]} is missing; add it")
-    kinds = re.match(r"Expected `(.*)`, got `(.*)`", message)
-    if kinds:
+    field_match = re.match(r"Object (missing required|contains unknown) field `(.*)`", message)
+    if field_match and field_match[1] == "contains unknown":
+        unknown_key, known_keys = field_match[2], _list_known_keys(keys)
+        listed = f"; it may be {', '.join(known_keys)}" if known_keys else ""
+        reason = f"is not known{listed}.{suggest(unknown_key, known_keys)}"
+        return _error(file_name, text, (*keys, unknown_key), reason)
+    if field_match:
+        return _error(file_name, text, keys, f"{field_match[2]} is missing; add it")
+    type_match = re.match(r"Expected `(.*)`, got `(.*)`", message)
+    if type_match:
         names = {"str": "a text in quotation marks", "int": "a whole number", "float": "a number"}
         names |= {"array": "a list [...]", "object": "a table {...}", "bool": "true or false"}
-        expected = " or ".join(names.get(kind, kind) for kind in kinds[1].split(" | ") if kind != "null")
-        return _error(file_name, text, keys, f"must be {expected}, not {names.get(kinds[2], kinds[2])}")
+        expected = " or ".join(names.get(kind, kind) for kind in type_match[1].split(" | ") if kind != "null")
+        return _error(
+            file_name, text, keys, f"must be {expected}, not {names.get(type_match[2], type_match[2])}"
+        )
     if message.startswith("Invalid enum value"):
         value = message.removeprefix("Invalid enum value ").strip("'\"")
         allowed = {"format": "overread.mapping/1", "otherwise": "refuse, keep, missing"}
@@ -492,7 +495,7 @@ def _explain(plain: Any, text: str, file_name: str, error: msgspec.ValidationErr
 
 
 def _resolve_keys(plain: Any, path_text: str) -> tuple[str, ...]:  # noqa: ANN401  # any TOML value
-    """Return the keys of msgspec's path. "[...]" is the first key of a table with an invalid value."""
+    """Return the keys of msgspec's path. The first key with an invalid value replaces each "[...]"."""
     keys: list[str] = []
     value = plain
     for key in re.findall(r"[^.\[\]]+|\[\.\.\.\]", path_text):
@@ -501,7 +504,7 @@ def _resolve_keys(plain: Any, path_text: str) -> tuple[str, ...]:  # noqa: ANN40
                 continue
             tables = {"join": Join, "columns": Rule}
             kind: Any = tables.get(keys[-1], ConditionSpec if keys[-1] == "where" else Scalar)
-            name = next((name for name, item in value.items() if not _is_valid(item, kind)), "")
+            name = next((name for name, member in value.items() if not _is_valid(member, kind)), "")
         else:
             name = key
         if name.isdigit() or not name:

@@ -29,11 +29,11 @@ def find_line(text: str, path: Sequence[str]) -> int:
         if depth > best_depth and list(path[:depth]) == keys:
             best_line, best_depth = number, depth
     for name in path[best_depth:]:
-        word = re.compile(rf"(?:^|[\s{{,])[\"']?{re.escape(name)}[\"']?\s*[=\]]")
+        key_pattern = re.compile(rf"(?:^|[\s{{,])[\"']?{re.escape(name)}[\"']?\s*[=\]]")
         for number in range(best_line, len(lines) + 1):
             if number > best_line and (_HEADER.fullmatch(lines[number - 1])):
                 break
-            if word.search(lines[number - 1]):
+            if key_pattern.search(lines[number - 1]):
                 best_line = number
                 break
     return best_line

@@ -81,10 +81,10 @@ def _open(
 ) -> tuple[RecordFile, Iterator[RawRecord], MappingReader]:
     file = open_record_file(path, mapping.content.input)
     records = file.read_records(_list_root_columns(mapping))
-    first = list(islice(records, _RECORDS_TRIED))
-    _check_columns(mapping, file.columns, [raw for _, raw in first if isinstance(raw, bytes)])
-    joined = {name: _read_joined(path, mapping, name) for name in mapping.content.join}
-    return file, chain(first, records), MappingReader(mapping, file_stem, joined)
+    first_records = list(islice(records, _RECORDS_TRIED))
+    _check_columns(mapping, file.columns, [raw for _, raw in first_records if isinstance(raw, bytes)])
+    joined = {name: _read_joined_rows(path, mapping, name) for name in mapping.content.join}
+    return file, chain(first_records, records), MappingReader(mapping, file_stem, joined)
 
 
 def _list_root_columns(mapping: Mapping) -> set[str]:
@@ -105,14 +105,18 @@ def _check_columns(mapping: Mapping, columns: list[str] | None, raw_records: lis
             continue  # the record is refused with the reason when it is read
     if not records:
         return
-    known = columns or sorted({key for record in records if isinstance(record, dict) for key in record})
+    known_columns = columns or sorted(
+        {key for record in records if isinstance(record, dict) for key in record}
+    )
     for keys, path in mapping.list_paths():
         if path.root or path.optional or any(follow(record, path) for record in records):
             continue
         if columns is not None and path.text in columns:
             continue
-        listed = f"the columns are {', '.join(known[:30])}" if known else "the records are lists"
-        suggestion = suggest(path.text, known)
+        listed = (
+            f"the columns are {', '.join(known_columns[:30])}" if known_columns else "the records are lists"
+        )
+        suggestion = suggest(path.text, known_columns)
         reason = (
             f"{path.text!r} is not in the file; {listed}.{suggestion} "
             f"Correct it, or write {path.text + '?'!r} if most records lack it"
@@ -122,7 +126,7 @@ def _check_columns(mapping: Mapping, columns: list[str] | None, raw_records: lis
         raise mapping.error(keys, reason)
 
 
-def _read_joined(path: Path, mapping: Mapping, name: str) -> dict[str, Any]:
+def _read_joined_rows(path: Path, mapping: Mapping, name: str) -> dict[str, Any]:
     join = mapping.content.join[name]
     rows: dict[str, Any] = {}
     try:

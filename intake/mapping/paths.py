@@ -27,16 +27,16 @@ class Path:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the whole path may name; that of an optional path may end with "?" itself."""
+        """The columns that the whole path may name; the column of an optional path may end with "?" too."""
         return (f"{self.text}?", self.text) if self.optional else (self.text,)
 
 
 @lru_cache(maxsize=512)
 def parse_path(text: str) -> Path:
-    """Parse a path. A text whose brackets are not those of a path is the name of a column.
+    """Parse a path. A text with brackets that do not form a path is the name of a column.
 
     Raises:
-        InvalidValue: the text is empty, or not one of the variables.
+        InvalidValue: the text is empty, or begins with $ and is not one of the variables.
 
     >>> parse_path("options[*].content").steps
     ('options', None, 'content')
@@ -86,16 +86,16 @@ def follow(value: Any, path: Path) -> list[Any]:  # noqa: ANN401  # any JSON val
     values = [value]
     for step in path.steps:
         next_values: list[Any] = []
-        for item in values:
+        for parent in values:
             if step is _ALL:
-                if isinstance(item, list):
-                    next_values += item
-                elif isinstance(item, dict):
-                    next_values += item.values()
+                if isinstance(parent, list):
+                    next_values += parent
+                elif isinstance(parent, dict):
+                    next_values += parent.values()
             elif isinstance(step, int):
-                if isinstance(item, list) and step < len(item):
-                    next_values.append(item[step])
-            elif isinstance(item, dict) and step in item:
-                next_values.append(item[step])
+                if isinstance(parent, list) and step < len(parent):
+                    next_values.append(parent[step])
+            elif isinstance(parent, dict) and step in parent:
+                next_values.append(parent[step])
         values = next_values
     return values

@@ -67,8 +67,8 @@ class MappingReader:
             return None
         return MappedReport(
             exam=self._build_exam(values),
-            text=self._optional("report", values) or "",
-            labels=tuple(self._list(self._fields.labels, values, "labels")),
+            text=self._read_optional("report", values) or "",
+            labels=tuple(self._read_list(self._fields.labels, values, "labels")),
         )
 
     def _read_values(self, name: int | str, raw: bytes) -> RecordValues | None:
@@ -90,73 +90,73 @@ class MappingReader:
         return values
 
     def _build_exam(self, values: RecordValues) -> ExamRecord:
-        images = self._list(self._fields.images, values, "images")
+        images = self._read_list(self._fields.images, values, "images")
         if not images:
             raise InvalidValue("images", "is empty; a record needs the name of an image")
         return ExamRecord(
-            id=self._text("exam", values) or str(PurePosixPath(images[0]).with_suffix("")),
-            radiographs=_build_radiographs(images, self._list(self._fields.views, values, "views")),
-            patient=self._optional("patient", values),
-            indication=self._optional("indication", values),
-            age=self._optional("age", values),
-            sex=self._optional("sex", values),
+            id=self._read_text("exam", values) or str(PurePosixPath(images[0]).with_suffix("")),
+            radiographs=_build_radiographs(images, self._read_list(self._fields.views, values, "views")),
+            patient=self._read_optional("patient", values),
+            indication=self._read_optional("indication", values),
+            age=self._read_optional("age", values),
+            sex=self._read_optional("sex", values),
         )
 
     def _build(self, values: RecordValues) -> QuestionRecord:
         exam = self._build_exam(values)
-        letters, options = split_option_letters(self._list(self._fields.options, values, "options"))
+        letters, options = split_option_letters(self._read_list(self._fields.options, values, "options"))
         if options:
             _refuse_gap(self._fields.options, values)
-        stated = self._text("format", values)
-        answer_format, answer = self._read_answer(values, stated, letters, options)
+        stated_format = self._read_text("format", values)
+        answer_format, answer = self._read_answer(values, stated_format, letters, options)
         boxes, grid = self._read_boxes(values, exam.radiographs[0].id)
-        task, difficulty = self._text("task", values), self._text("difficulty", values)
+        task, difficulty = self._read_text("task", values), self._read_text("difficulty", values)
         return QuestionRecord(
-            id=self._text("id", values) or _default_id(values),
+            id=self._read_text("id", values) or _default_id(values),
             exam=exam,
             format=answer_format,
-            stem=self._text("stem", values) or "",
+            stem=self._read_text("stem", values) or "",
             options=tuple(options) if answer_format.has_options else (),
             answer=answer,
-            explanation=self._optional("explanation", values),
+            explanation=self._read_optional("explanation", values),
             boxes=boxes,
             box_grid=grid[0] if grid else None,
             box_fit=grid[1] if grid else None,  # type: ignore[arg-type]  # one of the two names
             task=_parse_choice(Task, task, "task"),
-            content_type=self._optional("content_type", values),
-            category=self._optional("category", values),
-            subcategory=self._optional("subcategory", values),
+            content_type=self._read_optional("content_type", values),
+            category=self._read_optional("category", values),
+            subcategory=self._read_optional("subcategory", values),
             difficulty=_parse_choice(Difficulty, difficulty, "difficulty"),
-            report=self._optional("report", values),
+            report=self._read_optional("report", values),
             source=SourceRecord(
-                generator=self._optional("generator", values),
-                version=self._optional("generator_version", values),
-                prompt_version=self._optional("prompt_version", values),
+                generator=self._read_optional("generator", values),
+                version=self._read_optional("generator_version", values),
+                prompt_version=self._read_optional("prompt_version", values),
             ),
         )
 
-    def _list(self, spec: Any, values: RecordValues, name: str) -> list[str]:  # noqa: ANN401  # a RuleSpec
+    def _read_list(self, spec: Any, values: RecordValues, name: str) -> list[str]:  # noqa: ANN401  # a RuleSpec
         texts = apply_rules(spec, values, name)
         if len(texts) == 1 and _LIST_TEXT.fullmatch(texts[0]):
             return [item.strip() for item in parse_list(texts[0], name) if item and item.strip()]
         return texts
 
-    def _text(self, name: str, values: RecordValues) -> str | None:
+    def _read_text(self, name: str, values: RecordValues) -> str | None:
         texts = apply_rules(getattr(self._fields, name), values, name)
         if len(texts) > 1:
             raise InvalidValue(name, f"has {len(texts)} values; choose one, or join them: join = ' '")
         return texts[0] if texts else None
 
-    def _optional(self, name: str, values: RecordValues) -> str | None:
-        return none_if_unknown(self._text(name, values))
+    def _read_optional(self, name: str, values: RecordValues) -> str | None:
+        return none_if_unknown(self._read_text(name, values))
 
     def _read_answer(
-        self, values: RecordValues, stated: str | None, letters: list[str], options: list[str]
+        self, values: RecordValues, stated_format: str | None, letters: list[str], options: list[str]
     ) -> tuple[AnswerFormat, Answer]:
         texts = apply_rules(self._fields.answer, values, "answer")
         if not texts:
             raise InvalidValue("answer", _explain_no_answer(self._fields.answer, values))
-        answer_format = _parse_choice(AnswerFormat, stated, "format")
+        answer_format = _parse_choice(AnswerFormat, stated_format, "format")
         if answer_format is None and not options:
             is_closed = len(texts) == 1 and _fold(texts[0]) in YES_NO
             answer_format = AnswerFormat.CLOSED if is_closed else AnswerFormat.OPEN
@@ -174,13 +174,13 @@ class MappingReader:
 
     def _find_options(self, texts: list[str], letters: list[str], options: list[str]) -> tuple[int, ...]:
         rules = self._fields.answer if isinstance(self._fields.answer, list) else [self._fields.answer]
-        form = next((rule.as_ for rule in rules if isinstance(rule, AnswerRule) and rule.as_), None)
-        folded = [_fold(option) for option in options]
+        notation = next((rule.as_ for rule in rules if isinstance(rule, AnswerRule) and rule.as_), None)
+        folded_options = [_fold(option) for option in options]
         if len(texts) == 1 and _LIST_TEXT.fullmatch(texts[0]):
             texts = [part for part in re.split(r"[\s,'\"\[\]]+", texts[0]) if part]
-        elif len(texts) == 1 and form != "text" and _fold(texts[0]) not in folded:
+        elif len(texts) == 1 and notation != "text" and _fold(texts[0]) not in folded_options:
             texts = _split_answer(texts[0])
-        indices = sorted({_find_option(text, form, letters, folded) for text in texts})
+        indices = sorted({_find_option(text, notation, letters, folded_options) for text in texts})
         if len(indices) != len(texts):
             raise InvalidValue("answer", f"names an option twice: {texts}")
         return tuple(indices)
@@ -216,21 +216,23 @@ def _refuse_gap(spec: RuleSpec | None, values: RecordValues) -> None:
     """
     if not isinstance(spec, Rule) or not isinstance(spec.from_, list):
         return
-    empty = ""
+    empty_column = ""
     for column in spec.from_:
         if not values.find_text(column):
-            empty = empty or column
-        elif empty:
-            names = f"{parse_path(empty).text!r} is empty, but {parse_path(column).text!r} is not"
-            raise InvalidValue("options", f"{names}; the letters of the options would be wrong")
+            empty_column = empty_column or column
+        elif empty_column:
+            gap = f"{parse_path(empty_column).text!r} is empty, but {parse_path(column).text!r} is not"
+            raise InvalidValue("options", f"{gap}; the letters of the options would be wrong")
 
 
 def _explain_no_answer(spec: AnswerSpec | None, values: RecordValues) -> str:
     """Explain why a record has no answer: its columns are empty, or no rule accepts their values."""
     rules = spec if isinstance(spec, list) else [spec] if spec is not None else []
-    paths = [rule if isinstance(rule, str) else rule.from_ for rule in rules]
-    listed = [path for item in paths if item for path in ([item] if isinstance(item, str) else item)]
-    text = next(filter(None, map(values.find_text, listed)), "")
+    sources = [rule if isinstance(rule, str) else rule.from_ for rule in rules]
+    paths = [
+        path for source in sources if source for path in ([source] if isinstance(source, str) else source)
+    ]
+    text = next(filter(None, map(values.find_text, paths)), "")
     return f"no rule of the mapping accepts {text[:80]!r}" if text else "is empty"
 
 
@@ -248,23 +250,23 @@ def _split_answer(text: str) -> list[str]:
     return parts if len(parts) > 1 and all(len(part.strip("().")) <= 2 for part in parts) else [text]
 
 
-def _find_option(text: str, form: str | None, letters: list[str], folded: list[str]) -> int:
+def _find_option(text: str, notation: str | None, letters: list[str], folded_options: list[str]) -> int:
     """Return the index of the option that one part of an answer names."""
-    if form in (None, "text") and folded.count(_fold(text)) == 1:
-        return folded.index(_fold(text))
-    if form == "text":
+    if notation in (None, "text") and folded_options.count(_fold(text)) == 1:
+        return folded_options.index(_fold(text))
+    if notation == "text":
         raise InvalidValue("answer", f"{text[:80]!r} is not the text of exactly one option")
-    if form in ("index", "number"):
+    if notation in ("index", "number"):
         if not text.isdecimal():
-            raise InvalidValue("answer", f"{text[:80]!r} is not a number; as = {form!r} needs one")
-        index = int(text) - (form == "number")
-        if not 0 <= index < len(folded):
-            counted = "from 1" if form == "number" else "from 0"
+            raise InvalidValue("answer", f"{text[:80]!r} is not a number; as = {notation!r} needs one")
+        index = int(text) - (notation == "number")
+        if not 0 <= index < len(folded_options):
+            counted = "from 1" if notation == "number" else "from 0"
             raise InvalidValue(
-                "answer", f"{text} is not an option; there are {len(folded)}, counted {counted}"
+                "answer", f"{text} is not an option; there are {len(folded_options)}, counted {counted}"
             )
         return index
-    if form is None and text.isdecimal():
+    if notation is None and text.isdecimal():
         raise InvalidValue(
             "answer", f"{text} may count options from 0 or from 1; write as = 'index' or as = 'number'"
         )

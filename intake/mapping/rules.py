@@ -80,7 +80,7 @@ def apply_rules(spec: str | Rule | list[Any] | None, values: RecordValues, name:
         texts = (
             []
             if rule is None
-            else _texts(values.find(rule), name)
+            else _to_texts(values.find(rule), name)
             if isinstance(rule, str)
             else apply_rule(rule, values, name)
         )
@@ -93,7 +93,7 @@ def apply_rule(rule: Rule, values: RecordValues, name: str) -> list[str]:
     """Return the texts that a rule derives from a record."""
     if rule.where and not matches_conditions(rule.where, values):
         return []
-    texts = _read(rule, values, name)
+    texts = _read_texts(rule, values, name)
     for pattern in [rule.remove] if isinstance(rule.remove, str) else rule.remove or ():
         texts = [_compile(pattern).sub("", text).strip() for text in texts]
     if rule.extract is not None:
@@ -139,20 +139,22 @@ def flatten(values: list[Any]) -> list[Any]:
     return result
 
 
-def _read(rule: Rule, values: RecordValues, name: str) -> list[str]:
+def _read_texts(rule: Rule, values: RecordValues, name: str) -> list[str]:
     if rule.value is not None:
-        return _texts([rule.value], name)
+        return _to_texts([rule.value], name)
     if rule.template is not None:
-        return _fill(rule.template, values.find_text)
+        return _fill_template(rule.template, values.find_text)
     paths = [rule.from_] if isinstance(rule.from_, str) else rule.from_ or []
     items = [item for path in paths for item in values.find(path)]
     if rule.split is not None:
-        items = [part for text in _texts(items, name) for part in _split(text, rule.split)]
+        items = [part for text in _to_texts(items, name) for part in _split(text, rule.split)]
     if rule.value_template is not None:
         if "{[" not in rule.value_template:
             items = flatten(items)
-        return [text for item in items for text in _fill(rule.value_template, _part_finder(item))]
-    return _texts(items, name)
+        return [
+            text for item in items for text in _fill_template(rule.value_template, _make_part_finder(item))
+        ]
+    return _to_texts(items, name)
 
 
 def _split(text: str, separator: str) -> list[str]:
@@ -173,7 +175,7 @@ def _split(text: str, separator: str) -> list[str]:
     return [text[start + len(separator) : end] for start, end in zip(starts, ends, strict=True)] or [text]
 
 
-def _part_finder(item: Any) -> Callable[[str], str]:  # noqa: ANN401  # any JSON value
+def _make_part_finder(item: Any) -> Callable[[str], str]:  # noqa: ANN401  # any JSON value
     def find(path: str) -> str:
         parts = follow(item, parse_path(path)) if path else [item]
         return ", ".join(filter(None, map(to_text, flatten(parts))))
@@ -181,7 +183,7 @@ def _part_finder(item: Any) -> Callable[[str], str]:  # noqa: ANN401  # any JSON
     return find
 
 
-def _fill(template: str, find: Callable[[str], str]) -> list[str]:
+def _fill_template(template: str, find: Callable[[str], str]) -> list[str]:
     """Return the filled template as a list of one text; empty if all of its columns are empty."""
     texts = [find(path) for path in PLACEHOLDER.findall(template)]
     if texts and not any(texts):
@@ -190,7 +192,7 @@ def _fill(template: str, find: Callable[[str], str]) -> list[str]:
     return [PLACEHOLDER.sub(lambda _: next(remaining), template).strip()]
 
 
-def _texts(items: list[Any], name: str) -> list[str]:
+def _to_texts(items: list[Any], name: str) -> list[str]:
     if any(isinstance(item, dict) for item in items) and not name.endswith("options"):
         raise InvalidValue(name, "is an object, not a text; name one of its members, as in column.member")
     return [text for item in flatten(items) if (text := to_text(item))]
@@ -208,8 +210,8 @@ def _matches(condition: ConditionSpec, text: str) -> bool:
 
 
 def _is_one_of(text: str, allowed: list[Scalar] | Scalar) -> bool:
-    listed = allowed if isinstance(allowed, list) else [allowed]
-    return text.casefold() in {to_text(item).casefold() for item in listed}
+    allowed_values = allowed if isinstance(allowed, list) else [allowed]
+    return text.casefold() in {to_text(value).casefold() for value in allowed_values}
 
 
 _tables: dict[int, tuple[Rule, dict[str, str]]] = {}
@@ -228,8 +230,9 @@ def _look_up(rule: Rule, table: dict[str, str], text: str, name: str, locate: Ca
     if result is not None:
         return result
     if rule.otherwise == "refuse":
-        known = ", ".join(list(rule.values or {})[:12])
+        known_texts = ", ".join(list(rule.values or {})[:12])
         raise InvalidValue(
-            name, f"{text[:80]!r} is not in the values of {locate(name)} ({known}); add it, or set otherwise"
+            name,
+            f"{text[:80]!r} is not in the values of {locate(name)} ({known_texts}); add it, or set otherwise",
         )
     return text if rule.otherwise == "keep" else ""

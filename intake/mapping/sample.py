@@ -25,7 +25,7 @@ from records.decoding import convert_plain
 
 _ROWS = 200
 _MAX_COLUMNS = 200
-#: The members of one question, as opposed to those of an object around a list of questions.
+#: Members that a question has, but an object around a list of questions does not have.
 _QUESTION_MEMBERS = frozenset({"question", "stem", "query", "prompt", "conversations"})
 _MIN_MEMBERS = 3  # of a question: stem, answer and image
 _MEMBER = re.compile(r"[^.\[\]?$@]+")
@@ -59,8 +59,8 @@ def read_sample(path: Path) -> TableSample:
         InvalidValue: the file is not a table or JSON file, or has no records.
         Refused: reading the file needed too much time or memory.
     """
-    with closing(parse_in_process("intake.mapping.sample", path, {})) as parts:
-        error, input_settings, names, content = next(parts)
+    with closing(parse_in_process("intake.mapping.sample", path, {})) as results:
+        error, input_settings, names, content = next(results)
     if error is not None:
         raise InvalidValue(*error)
     records = msgspec.json.decode(content)
@@ -78,7 +78,7 @@ def read_sample(path: Path) -> TableSample:
 
 
 def list_columns(record: Any) -> list[str]:  # noqa: ANN401  # any JSON value
-    """Return the paths to the values of a record: columns, members of objects, and of objects in lists.
+    """Return the paths to the values of a record: columns, members of objects, members of objects in lists.
 
     A column that begins with $ or @ is left out, because a path cannot name it.
     """
@@ -88,11 +88,11 @@ def list_columns(record: Any) -> list[str]:  # noqa: ANN401  # any JSON value
     for key, value in record.items():
         if not key.strip() or key.lstrip()[0] in "$@":
             continue
-        first = value[0] if isinstance(value, list) and value else None
+        first_item = value[0] if isinstance(value, list) and value else None
         if isinstance(value, dict) and any(len(name) > 1 for name in value):
             paths += [f"{key}.{name}" for name in value]
-        elif isinstance(first, dict):
-            paths += [f"{key}[*].{name}" for name in first]
+        elif isinstance(first_item, dict):
+            paths += [f"{key}[*].{name}" for name in first_item]
         else:
             paths.append(key)
     return paths
@@ -103,22 +103,22 @@ def _read(options: dict[str, Any]) -> Iterator[Any]:
     try:
         input_settings = _describe_file(path)
         records = open_record_file(path, input_settings).read_records()
-        named: list[tuple[int | str, bytes]] = []
+        named_records: list[tuple[int | str, bytes]] = []
         problem = InvalidValue("file", "has no records")
         for name, raw in islice(records, _ROWS):
             try:
-                named.append((name, _check(raw)))
+                named_records.append((name, _check_record(raw)))
             except InvalidValue as error:
                 problem = problem if problem.field != "file" else error
-        if not named:
+        if not named_records:
             raise problem
-        content = b"[" + b",".join(raw for _, raw in named) + b"]"
-        yield None, msgspec.to_builtins(input_settings), [name for name, _ in named], content
+        content = b"[" + b",".join(raw for _, raw in named_records) + b"]"
+        yield None, msgspec.to_builtins(input_settings), [name for name, _ in named_records], content
     except InvalidValue as error:
         yield (error.field, error.reason), {}, [], b""
 
 
-def _check(raw: bytes | InvalidValue) -> bytes:
+def _check_record(raw: bytes | InvalidValue) -> bytes:
     if isinstance(raw, InvalidValue):
         raise raw
     decode_strictly(raw)

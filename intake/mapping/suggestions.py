@@ -70,7 +70,7 @@ _IMAGE_COLUMN = re.compile(
 _IMAGE_SUFFIX = re.compile(r"\.(?:png|jpe?g|dcm|dicom|tiff?)$", re.IGNORECASE)
 _OPTION_SEPARATORS = ("|", ";", "\n", " / ", ",")
 _LETTERED_CELL = re.compile(r"^\s*(\(?)A([.):])\s.*\s\(?B\2\s", re.DOTALL)
-#: The first suggested extension of image names without one, if no images were delivered.
+#: The extension that is suggested first for image names without an extension.
 _USUAL_SUFFIX = ".png"
 _MAX_SUFFIX_FIXES = 5
 #: (yes, no) as other programs write them.
@@ -102,10 +102,10 @@ def find_builtin_mapping(sample: TableSample) -> Mapping | None:
             or settings.kind in ("coco", "label-studio")
         ):
             continue
-        needed = {path for _, path in mapping.list_paths() if not path.root and not path.optional}
+        needed_paths = {path for _, path in mapping.list_paths() if not path.root and not path.optional}
         # a mapping of question, answer and image alone would match most tables
-        if len(needed) > len(REQUIRED_FIELDS) and all(
-            any(follow(record, path) for record in sample.records) for path in needed
+        if len(needed_paths) > len(REQUIRED_FIELDS) and all(
+            any(follow(record, path) for record in sample.records) for path in needed_paths
         ):
             return mapping
     return None
@@ -113,13 +113,13 @@ def find_builtin_mapping(sample: TableSample) -> Mapping | None:
 
 def guess_columns(sample: TableSample) -> dict[str, tuple[str, ...]]:
     """Return the columns of each recognised field, matched by name, then by content."""
-    by_name = {_normalise(column): column for column in reversed(sample.columns)}
+    columns_by_name = {_normalise(column): column for column in reversed(sample.columns)}
     guessed: dict[str, tuple[str, ...]] = {}
     option_columns = [  # one column per option
         column for column in sample.columns if _OPTION_COLUMN.fullmatch(column.strip()) is not None
     ]
     for field, names in FIELD_NAMES.items():
-        column = next((by_name[name] for name in names if name in by_name), None)
+        column = next((columns_by_name[name] for name in names if name in columns_by_name), None)
         if column is not None and (column,) not in guessed.values() and _fits(field, sample, column):
             guessed[field] = (column,)
     if "options" not in guessed and len(option_columns) >= 2:
@@ -134,9 +134,9 @@ def guess_columns(sample: TableSample) -> dict[str, tuple[str, ...]]:
         guessed["images"] = tuple(image_columns)  # one column per view
     for field in ("images", "stem", "answer"):
         if field not in guessed:
-            used = {column for columns in guessed.values() for column in columns}
+            used_columns = {column for columns in guessed.values() for column in columns}
             column = next(
-                (c for c in sample.columns if c not in used and _looks_like(field, sample, c)), None
+                (c for c in sample.columns if c not in used_columns and _looks_like(field, sample, c)), None
             )
             if column is not None:
                 guessed[field] = (column,)
@@ -236,7 +236,7 @@ def _find_numbered_answers(
         return None  # the options are numbers themselves
     from_zero = any(int(answer) == 0 for answer, _ in pairs)
     from_one = any(int(answer) >= len(options) > 1 for answer, options in pairs)
-    ways = {
+    fixes_by_notation = {
         "index": ("index", "Count from 0: 0 is the first option"),
         "number": ("number", "Count from 1: 1 is the first option"),
     }
@@ -251,7 +251,7 @@ def _find_numbered_answers(
     return LayoutIssue(
         name="numbers",
         text=f"The answers are option numbers. {certainty}",
-        fixes=tuple(ways[way] for way in order),
+        fixes=tuple(fixes_by_notation[notation] for notation in order),
     )
 
 
@@ -259,10 +259,10 @@ def _find_named_answers(
     sample: TableSample, columns: MappingType[str, tuple[str, ...]]
 ) -> LayoutIssue | None:
     """Detect answer keys that are names of option columns, such as "Option 2"."""
-    chosen = columns.get("options", ())
+    option_columns = columns.get("options", ())
     pairs = _pair_answers(sample, columns)
-    names = {column.strip().casefold() for column in chosen if len(column.strip()) > 1}
-    if len(chosen) < 2 or not pairs or not all(answer.casefold() in names for answer, _ in pairs):
+    names = {column.strip().casefold() for column in option_columns if len(column.strip()) > 1}
+    if len(option_columns) < 2 or not pairs or not all(answer.casefold() in names for answer, _ in pairs):
         return None
     return LayoutIssue(
         name="names",
@@ -298,8 +298,8 @@ def _find_image_folders(
     if "" in files or files == names or len(files) < len(names) or names & image_names:
         return None
     is_absolute = all("\\" in name or name.startswith("/") for name in names)
-    delivered = image_names | {str(PurePosixPath(name).with_suffix("")) for name in image_names}
-    if not (files & delivered if image_names else is_absolute):
+    delivered_names = image_names | {str(PurePosixPath(name).with_suffix("")) for name in image_names}
+    if not (files & delivered_names if image_names else is_absolute):
         return None
     return LayoutIssue(
         name="folders",
@@ -312,17 +312,17 @@ def _find_joined_options(
     sample: TableSample, columns: MappingType[str, tuple[str, ...]]
 ) -> LayoutIssue | None:
     """Detect tables that have all options of a question in one cell."""
-    chosen = columns.get("options", ())
-    if len(chosen) != 1:
+    option_columns = columns.get("options", ())
+    if len(option_columns) != 1:
         return None
-    cells = [texts[0] for texts in sample.find_texts(chosen[0]) if len(texts) == 1]
-    if not cells or len(cells) < len([texts for texts in sample.find_texts(chosen[0]) if texts]):
+    cells = [texts[0] for texts in sample.find_texts(option_columns[0]) if len(texts) == 1]
+    if not cells or len(cells) < len([texts for texts in sample.find_texts(option_columns[0]) if texts]):
         return None
     if all(cell.strip().startswith("[") for cell in cells):
         return None  # a list as text, which is read without a rule
-    lettered = _LETTERED_CELL.match(cells[0])
-    if lettered and all(_LETTERED_CELL.match(cell) for cell in cells):
-        letter = f"{lettered[1]}A{lettered[2]}"
+    letter_match = _LETTERED_CELL.match(cells[0])
+    if letter_match and all(_LETTERED_CELL.match(cell) for cell in cells):
+        letter = f"{letter_match[1]}A{letter_match[2]}"
         return LayoutIssue(
             name="cell",
             text="All options are in one cell.",
@@ -331,11 +331,13 @@ def _find_joined_options(
     separators = [mark for mark in _OPTION_SEPARATORS if all(mark in cell for cell in cells)]
     if not separators:
         return None
-    shown = {"\n": "line break"}
+    separator_labels = {"\n": "line break"}
     return LayoutIssue(
         name="cell",
         text="All options are in one cell.",
-        fixes=tuple((mark, f"Split at {shown.get(mark, f'“{mark.strip()}”')}") for mark in separators),
+        fixes=tuple(
+            (mark, f"Split at {separator_labels.get(mark, f'“{mark.strip()}”')}") for mark in separators
+        ),
     )
 
 
@@ -344,15 +346,15 @@ def _find_answer_texts(sample: TableSample, columns: MappingType[str, tuple[str,
     pairs = _pair_answers(sample, columns)
     if not pairs:
         return None
-    matching = sum(
+    match_count = sum(
         len(answer) > 1 and answer.casefold() in {_without_letter(option) for option in options}
         for answer, options in pairs
     )
-    if matching < len(pairs) / 2 or all(answer.isdecimal() for answer, _ in pairs):
+    if match_count < len(pairs) / 2 or all(answer.isdecimal() for answer, _ in pairs):
         return None
     return LayoutIssue(
         name="texts",
-        text=f"The answers are the texts of options ({matching:,} of {len(pairs):,} match one exactly).",
+        text=f"The answers are the texts of options ({match_count:,} of {len(pairs):,} match one exactly).",
         fixes=(("text", "Find the option with that text"),),
     )
 
@@ -362,10 +364,10 @@ def _find_missing_ids(sample: TableSample, columns: MappingType[str, tuple[str, 
     if not columns.get("id"):
         return LayoutIssue(name="ids", text="No column contains ids of questions.", fixes=fixes)
     ids = [texts[0] if texts else "" for texts in sample.find_texts(columns["id"][0])]
-    missing, repeated = ids.count(""), len(ids) - len(set(ids))
-    if not missing and not repeated:
+    missing_count, repeated_count = ids.count(""), len(ids) - len(set(ids))
+    if not missing_count and not repeated_count:
         return None
-    problem = f"is empty in {missing:,}" if missing else f"repeats in {repeated:,}"
+    problem = f"is empty in {missing_count:,}" if missing_count else f"repeats in {repeated_count:,}"
     return LayoutIssue(
         name="ids",
         text=f"The column “{columns['id'][0]}” {problem} of the first {len(ids):,} records.",
@@ -379,10 +381,10 @@ def _find_bare_image_names(
     if not columns.get("images"):
         return None
     names = _list_image_names(sample, columns["images"])
-    bare = [name for name in names if not _IMAGE_SUFFIX.search(name)]
-    if not bare or any(name in image_names for name in bare):
+    bare_names = [name for name in names if not _IMAGE_SUFFIX.search(name)]
+    if not bare_names or any(name in image_names for name in bare_names):
         return None
-    stems = {PurePosixPath(name).name for name in bare}
+    stems = {PurePosixPath(name).name for name in bare_names}
     suffixes = {PurePosixPath(name).suffix for name in image_names if PurePosixPath(name).stem in stems} or {
         _USUAL_SUFFIX,
         ".jpg",
@@ -391,7 +393,7 @@ def _find_bare_image_names(
     ordered = sorted(suffixes, key=lambda suffix: (suffix != _USUAL_SUFFIX, suffix))
     return LayoutIssue(
         name="suffix",
-        text=f"Image names have no file extension, such as “{bare[0]}”.",
+        text=f"Image names have no file extension, such as “{bare_names[0]}”.",
         fixes=tuple((suffix, f"Add {suffix}") for suffix in ordered[:_MAX_SUFFIX_FIXES]),
     )
 
@@ -407,8 +409,8 @@ def _pair_answers(
     if not columns.get("answer") or not columns.get("options"):
         return []
     answers = sample.find_texts(columns["answer"][0])
-    by_column = [sample.find_texts(column) for column in columns["options"]]
-    options = [[text for texts in row for text in texts] for row in zip(*by_column, strict=True)]
+    texts_by_column = [sample.find_texts(column) for column in columns["options"]]
+    options = [[text for texts in row for text in texts] for row in zip(*texts_by_column, strict=True)]
     joined_options = _find_joined_options(sample, columns)
     if joined_options is not None and len(joined_options.fixes[0][0]) == 1:
         options = [

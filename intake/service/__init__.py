@@ -112,11 +112,11 @@ def import_questions(
         progress: called after each image and each batch of records.
 
     Returns:
-        The counts, and the records left out.
+        The counts and the first refusals.
 
     Raises:
         ImportRefused: the file or the folder of images can't be read, a record is invalid (without
-            ``skip_bad``), or there is no record; has the report. The caller must roll back.
+            ``skip_bad``), or there is no record. The error has the report. The caller must roll back.
         InvalidValue: the name of the dataset is not allowed.
         Refused: the workspace's rule on image files was changed since ``deidentification`` was read.
         OSError: an image could not be written, e.g. because the disk is full. The caller must roll back.
@@ -166,8 +166,8 @@ def import_questions(
             by=by.id or None,
             now=now,
         )
-        large = file.size >= LARGE_FILE_BYTES
-        with defer_indexes(db, enabled=large):
+        is_large = file.size >= LARGE_FILE_BYTES
+        with defer_indexes(db, enabled=is_large):
             writer = BatchWriter(
                 db,
                 dataset_id=dataset_id,
@@ -195,7 +195,7 @@ def import_questions(
                     image_importer=image_importer,
                 )
             # Runs while the indexes are created; before that, the parsing process uses the second processor.
-            digest = stack.enter_context(ThreadPoolExecutor(1)).submit(_hash_files, file.list_files())
+            digest_future = stack.enter_context(ThreadPoolExecutor(1)).submit(_hash_files, file.list_files())
         if records == filtered:
             refusals.add("", "file", _explain_no_records(records))
         report = _build_report(
@@ -212,9 +212,9 @@ def import_questions(
             raise ImportRefused(report)
         search_with_headers(db, dataset_id=dataset_id, values_by_exam=writer.identity)
         counts = {"questions": writer.questions, "known": writer.known, "refused": refusals.count}
-        file_sha256 = digest.result()
+        file_sha256 = digest_future.result()
         datasets.finish_import(db, import_id=import_id, file_sha256=file_sha256, **counts)
-        new = {
+        new_values = {
             "dataset": dataset,
             "file": name,
             "format": file.format_name,
@@ -222,7 +222,9 @@ def import_questions(
             **({"mapping": mapping.text} if mapping else {}),
             **counts,
         }
-        record_action(db, by=by, action="import questions", subject=f"import {import_id}", new=new, now=now)
+        record_action(
+            db, by=by, action="import questions", subject=f"import {import_id}", new=new_values, now=now
+        )
     return report
 
 
@@ -239,7 +241,7 @@ def _fetch_images(
                 questions=0,
                 refused=len(batch.refusals),
                 image_importer=image_importer,
-                fetching=True,
+                is_fetching=True,
             )
         records, bytes_before = records + batch.records, batch.bytes_read
 
@@ -253,12 +255,12 @@ def _report_progress(
     questions: int,
     refused: int,
     image_importer: ImageImporter | None,
-    fetching: bool = False,
+    is_fetching: bool = False,
 ) -> None:
     """Report the progress; with images, reading them counts as nine tenths of the work."""
     fraction = min(1.0, bytes_read / max(1, size))
     if image_importer:
-        fraction = fraction * 0.9 if fetching else 0.9 + fraction * 0.1
+        fraction = fraction * 0.9 if is_fetching else 0.9 + fraction * 0.1
     images = image_importer.imported_count if image_importer else 0
     progress(
         ImportProgress(
@@ -271,9 +273,9 @@ def unpack_images(*, by: Person, archive: Path, folder: Path) -> int:
     """Unpack a zip of images.
 
     Args:
-        by: who acts.
+        by: the acting person.
         archive: the zip file.
-        folder: to create; it must not exist.
+        folder: the folder to create; it must not exist.
 
     Returns:
         The number of files.
@@ -289,10 +291,10 @@ def check_dataset_name(name: str) -> str:
     """Check the name of a dataset.
 
     Returns:
-        Without spaces around it.
+        The name without surrounding spaces.
 
     Raises:
-        InvalidValue: empty, over 100 characters, or with control characters or slashes.
+        InvalidValue: the name is empty, has over 100 characters, or has control characters or slashes.
     """
     stripped = name.strip()
     if not 0 < len(stripped) <= 100 or not stripped.isprintable() or "/" in stripped or "\\" in stripped:

@@ -1,7 +1,8 @@
 """Gives exams that were imported without images the images of a later import.
 
 Boxes of their questions are converted from the grid of their file to pixels of the image. Exams with a
-question in a batch, a study or a release get no images, because people have judged it without.
+question in a batch, a study or a release get no images, because people have judged that question without
+images.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ class AddedImages:
         for question in questions:
             old = boxes_from_json(question.boxes)
             try:
-                new = tuple(_convert(box, merged.radiographs) for box in old)
+                new = tuple(_convert_box(box, merged.radiographs) for box in old)
                 check_one_unit(box.grid is None for box in new)
             except InvalidValue as error:
                 raise InvalidValue("boxes", f"of question {question.key!r}: {error.reason}") from None
@@ -118,10 +119,10 @@ class AddedImages:
         )
         plain_boxes = {number: boxes_to_plain(boxes) for number, boxes in self._boxes.items()}
         write_boxes(self._db, boxes={number: to_json(boxes) for number, boxes in plain_boxes.items()})
-        files: dict[int, dict[str, str]] = {}
+        files_by_exam: dict[int, dict[str, str]] = {}
         for (exam_id, name), image in self._images.items():
-            files.setdefault(exam_id, {})[name] = image.file
-        for exam_id, radiographs in files.items():
+            files_by_exam.setdefault(exam_id, {})[name] = image.file
+        for exam_id, radiographs in files_by_exam.items():
             new = {"exam": self._exam_keys[exam_id], "radiographs": radiographs}
             self._record("add images", f"exam {exam_id}", new)
         for number, boxes in plain_boxes.items():
@@ -132,11 +133,13 @@ class AddedImages:
         self.questions += len(self._boxes)
         self._images, self._exam_keys, self._boxes, self._old_boxes = {}, {}, {}, {}
 
-    def _record(self, what: str, subject: str, new: Mapping[str, object], *, old: object = None) -> None:
+    def _record(
+        self, action_name: str, subject: str, new: Mapping[str, object], *, old: object = None
+    ) -> None:
         record_action(
             self._db,
             by=self._by,
-            action=what,
+            action=action_name,
             subject=subject,
             old=old,
             new={**self._import, **new},
@@ -144,7 +147,7 @@ class AddedImages:
         )
 
 
-def _convert(box: LabelledBox, radiographs: Mapping[str, RadiographState]) -> LabelledBox:
+def _convert_box(box: LabelledBox, radiographs: Mapping[str, RadiographState]) -> LabelledBox:
     """Return the box in pixels of its image; unchanged without an image.
 
     Raises:

@@ -39,7 +39,7 @@ _EXAM_COLUMNS = ("id", "dataset_id", "key", *FACT_NAMES)
 _RADIOGRAPH_COLUMNS = ("exam_id", "key", "position", "file", "view", "image_sha256")
 _PROVENANCE_COLUMNS = ("question_id", "content")
 _PROBLEM_COLUMNS = ("question_id", "check_name", "field", "dataset_id", "reason")
-# Exams kept in memory; others are looked up again.
+# The maximum number of exams in memory; other exams are loaded again.
 _MAX_CACHED_EXAMS = 8_192
 
 
@@ -94,16 +94,16 @@ class BatchWriter:
         hashes = compute_draw_hashes(batch.questions[KEY])
         new_indices, known_indices = self._find_new_questions(batch, hashes)
         if self._image_importer is None:
-            known_indices = []  # they change nothing
+            known_indices = []  # without images they change nothing
         exams = batch.exams
-        needed = {batch.exam_indices[i] for i in (*new_indices, *known_indices)}
-        self._load_exams([exams[exam_index][0] for exam_index in needed])
+        needed_exams = {batch.exam_indices[i] for i in (*new_indices, *known_indices)}
+        self._load_exams([exams[exam_index][0] for exam_index in needed_exams])
         known_indices = [i for i in known_indices if self._lacks_images(exams[batch.exam_indices[i]][0])]
         if self._image_importer:
-            needed = {batch.exam_indices[i] for i in (*new_indices, *known_indices)}
-            files = (file for exam_index in sorted(needed) for _, file, _ in exams[exam_index][6])
+            needed_exams = {batch.exam_indices[i] for i in (*new_indices, *known_indices)}
+            files = (file for exam_index in sorted(needed_exams) for _, file, _ in exams[exam_index][6])
             self._image_importer.write(self._db, files)
-            keys = {exams[exam_index][0] for exam_index in needed}
+            keys = {exams[exam_index][0] for exam_index in needed_exams}
             self.added_images.load({self._exams[key].number or 0 for key in keys if self._lacks_images(key)})
         batch_rows = BatchRows(self, batch, hashes)
         rows = batch_rows.build_rows(new_indices)
@@ -118,18 +118,18 @@ class BatchWriter:
     def _find_new_questions(
         self, batch: ParsedBatch, hashes: Sequence[int]
     ) -> tuple[Sequence[int], Sequence[int]]:
-        """Indices of the questions whose ids are new, and of duplicates that are skipped."""
+        """Return the indices of the questions whose ids are new, and of the duplicates that are skipped."""
         keys = batch.questions[KEY]
-        seen = self._seen_questions.add_and_find_known(hashes)
-        to_look_up = range(len(keys)) if self._queries_index else seen
+        seen_indices = self._seen_questions.add_and_find_known(hashes)
+        lookup_indices = range(len(keys)) if self._queries_index else seen_indices
         existing_hashes = (
-            load_record_hashes(self._db, dataset_id=self.dataset_id, keys=[keys[i] for i in to_look_up])
-            if to_look_up
+            load_record_hashes(self._db, dataset_id=self.dataset_id, keys=[keys[i] for i in lookup_indices])
+            if lookup_indices
             else {}
         )
-        if not seen and not existing_hashes:
+        if not seen_indices and not existing_hashes:
             return range(len(keys)), []
-        possible_duplicates = set(seen)
+        possible_duplicates = set(seen_indices)
         new_indices: list[int] = []
         known_indices: list[int] = []
         for i, (key, record_hash) in enumerate(zip(keys, batch.questions[RECORD_HASH], strict=True)):
@@ -157,13 +157,14 @@ class BatchWriter:
     def _load_exams(self, keys: list[str]) -> None:
         if len(self._exams) > _MAX_CACHED_EXAMS:
             self._exams.clear()
-        unknown = sorted({key for key in keys if key not in self._exams})
+        unknown_keys = sorted({key for key in keys if key not in self._exams})
         if self._seen_exams is not None:
-            unknown = [
-                unknown[i] for i in self._seen_exams.add_and_find_known([hash(key) for key in unknown])
+            unknown_keys = [
+                unknown_keys[i]
+                for i in self._seen_exams.add_and_find_known([hash(key) for key in unknown_keys])
             ]
-        for key, row in load_known_exams(self._db, dataset_id=self.dataset_id, keys=unknown).items():
-            radiographs = {name: RadiographState(*picture) for name, picture in row["radiographs"].items()}
+        for key, row in load_known_exams(self._db, dataset_id=self.dataset_id, keys=unknown_keys).items():
+            radiographs = {name: RadiographState(*fields) for name, fields in row["radiographs"].items()}
             self._exams[key] = ExamState(key, row["id"], tuple(row[name] for name in FACT_NAMES), radiographs)
 
     def refuse(self, name: int | str, field: str, reason: str) -> None:
@@ -171,7 +172,7 @@ class BatchWriter:
         self._refusals.add(format_record_name(self._container, name), field, reason)
 
     def complete_exam(self, facts: ExamFacts) -> tuple[ExamFacts, dict[str, RadiographState]]:
-        """The facts of an exam, completed from its image files, and its radiographs.
+        """Return the facts of an exam, completed from its image files, and its radiographs.
 
         Raises:
             InvalidValue: an image is missing or can't be read.
@@ -196,7 +197,7 @@ class BatchWriter:
         return (key, patient, indication, age, sex, report, radiographs), radiograph_states
 
     def find_exam(self, key: str) -> ExamState | None:
-        """The exam's state so far; None for a new one."""
+        """Return the state of an exam so far; None for a new exam."""
         return self._exams.get(key)
 
     def keep_exam(self, state: ExamState) -> ExamState:
@@ -210,17 +211,17 @@ class BatchWriter:
 
     def reserve_row_ids(self, count: int) -> range:
         """Reserve the ids of ``count`` questions."""
-        first = self._next_question_id
+        first_id = self._next_question_id
         self._next_question_id += count
         self.questions += count
-        return range(first, first + count)
+        return range(first_id, first_id + count)
 
     def _write_rows(self, batch_rows: BatchRows, rows: Iterable[tuple[Any, ...]]) -> None:
-        db, dataset = self._db, self.dataset_id
-        new_rows = (
-            (state.number, dataset, state.key, *state.facts) for state in batch_rows.new_exams.values()
+        db, dataset_id = self._db, self.dataset_id
+        exam_rows = (
+            (state.number, dataset_id, state.key, *state.facts) for state in batch_rows.new_exams.values()
         )
-        insert_rows(db, table="exam", columns=_EXAM_COLUMNS, rows=new_rows)
+        insert_rows(db, table="exam", columns=_EXAM_COLUMNS, rows=exam_rows)
         insert_rows(
             db, table="radiograph", columns=_RADIOGRAPH_COLUMNS, rows=batch_rows.build_radiograph_rows()
         )
@@ -250,7 +251,7 @@ class BatchWriter:
         problems = []
         for question_index, check, field, reason in batch_rows.batch.problems:
             if (row_id := batch_rows.row_ids.get(question_index)) is not None:
-                problems.append((row_id, check, field, dataset, reason))
+                problems.append((row_id, check, field, dataset_id, reason))
                 self.problems[check] = self.problems.get(check, 0) + 1
         insert_rows(db, table="problem", columns=_PROBLEM_COLUMNS, rows=problems)
 
@@ -269,10 +270,10 @@ class BatchRows:
         self._errors: dict[int, InvalidValue] = {}
 
     def build_rows(self, question_indices: Sequence[int]) -> Iterable[tuple[Any, ...]]:
-        """The rows of the valid questions; an exam is kept with its first valid question."""
+        """Return the rows of the valid questions. An exam is stored with its first valid question."""
         batch, writer = self.batch, self._writer
         valid_indices: list[int] = []
-        exams: list[int | None] = []
+        exam_ids: list[int | None] = []
         for i in question_indices:
             exam_index = batch.exam_indices[i]
             state = self._kept_states.get(exam_index)
@@ -287,17 +288,17 @@ class BatchRows:
                     writer.refuse(batch.record_names[i], error.field, error.reason)
                     continue
             valid_indices.append(i)
-            exams.append(state.number)
+            exam_ids.append(state.number)
         row_ids = writer.reserve_row_ids(len(valid_indices))
         # The row ids are needed only for problems and provenance.
-        is_needed = batch.problems or batch.provenance
-        self.row_ids = dict(zip(valid_indices, row_ids, strict=True)) if is_needed else {}
+        needs_row_ids = batch.problems or batch.provenance
+        self.row_ids = dict(zip(valid_indices, row_ids, strict=True)) if needs_row_ids else {}
         columns: Iterable[Sequence[Any]] = (self._draw_hashes, *batch.questions)
         if len(valid_indices) < len(batch.record_names):
             columns = [[column[i] for i in valid_indices] for column in columns]
         # An iterator, not a list: zip can use one tuple for all rows.
         return zip(
-            row_ids, repeat(writer.dataset_id), exams, repeat(writer.import_id), *columns, strict=False
+            row_ids, repeat(writer.dataset_id), exam_ids, repeat(writer.import_id), *columns, strict=False
         )
 
     def add_images(self, question_indices: Iterable[int]) -> None:
@@ -311,7 +312,7 @@ class BatchRows:
                     self._writer.refuse(self.batch.record_names[i], error.field, error.reason)
 
     def build_radiograph_rows(self) -> Iterator[tuple[Any, ...]]:
-        """Rows of the new radiographs, with positions after the existing ones."""
+        """Yield the rows of the new radiographs, with positions after the existing ones."""
         for key in (*self.new_exams, *self.changed_exams):
             state = self.new_exams.get(key) or self.changed_exams[key]
             for position, (name, radiograph_state) in enumerate(state.radiographs.items()):
@@ -355,7 +356,7 @@ class BatchRows:
         return kept_state
 
     def _check_boxes(self, i: int, state: ExamState) -> None:
-        """Compare the boxes of question ``i`` with its images, and clip or map them to those.
+        """Compare the boxes of question ``i`` with its images, and clip or map the boxes to them.
 
         Raises:
             InvalidValue: a box exceeds its image, or its grid if there is no image.
@@ -367,7 +368,7 @@ class BatchRows:
             else None
         )
         mapped_boxes: list[BoxRecord] = []
-        changed = grid is not None
+        is_changed = grid is not None
         for radiograph, label, corners in boxes:
             radiograph_state = state.radiographs[radiograph]
             x_min, y_min, x_max, y_max = corners
@@ -392,7 +393,7 @@ class BatchRows:
                 box, grid=grid, rows=radiograph_state.rows, columns=radiograph_state.columns
             )
             mapped_boxes.append(BoxRecord(radiograph, label, mapped_box.as_tuple()))
-            changed = True
+            is_changed = True
         check_one_unit(not isinstance(box, StoredBox) for box in mapped_boxes)
-        if changed:
+        if is_changed:
             self.batch.questions[BOXES][i] = to_json(mapped_boxes)

@@ -69,7 +69,7 @@ def plan_box_corrections(
         dataset: the name of the dataset.
         content: a COCO file, or Label Studio's JSON export.
         match: how the question of a box is found.
-        labels: which boxes of an image a question gets; boxes with a question's id are always its boxes.
+        labels: which boxes of an image a question gets; it always gets the boxes that state its id.
         replace: whether existing boxes on the annotated radiographs are replaced.
 
     Raises:
@@ -99,18 +99,18 @@ def plan_box_corrections(
             exam_ids.add(index.find(image).exam_id)
         except InvalidValue:
             continue  # the plan refuses the boxes with the reason
-    by_key = correction_storage.load_questions_by_key(db, dataset_id=dataset_id, keys=keys)
+    questions_with_key = correction_storage.load_questions_by_key(db, dataset_id=dataset_id, keys=keys)
     exam_questions = correction_storage.load_questions_of_exams(db, exam_ids=exam_ids)
-    used = correction_storage.find_used_questions(
-        db, numbers={facts.number for facts in (*by_key, *exam_questions)}
+    used_numbers = correction_storage.find_used_questions(
+        db, numbers={facts.number for facts in (*questions_with_key, *exam_questions)}
     )
     questions_by_exam: dict[int, list[TargetQuestion]] = {}
     for facts in exam_questions:
-        questions_by_exam.setdefault(facts.exam_id, []).append(_to_target(facts, used))
+        questions_by_exam.setdefault(facts.exam_id, []).append(_to_target(facts, used_numbers))
     return plan_boxes(
         annotations,
         radiographs=index,
-        questions_by_key={facts.key: _to_target(facts, used) for facts in by_key},
+        questions_by_key={facts.key: _to_target(facts, used_numbers) for facts in questions_with_key},
         questions_by_exam=questions_by_exam,
         match=match,
         labels=labels,
@@ -149,14 +149,14 @@ def correct_boxes(
 
     Raises:
         InvalidValue: there is no reason, or the file is not valid.
-        Refused: the plan has changed since the person has seen it, or has no change.
+        Refused: the plan has changed since the person saw it, or it changes no question.
     """
     require(by, Action.IMPORT_QUESTIONS)
     if not reason.strip():
         raise InvalidValue("reason", "state the reason for the change")
     lock_for_import(db)
     dataset_id = load_dataset_row_id(db, name=dataset)
-    lock_dataset(db, dataset_id=dataset_id)  # against draws and new studies
+    lock_dataset(db, dataset_id=dataset_id)  # no draw and no new study meanwhile
     plan = plan_box_corrections(
         db, by=by, dataset=dataset, content=content, match=match, labels=labels, replace=replace
     )
@@ -189,7 +189,7 @@ def _describe_new(file: str, boxes: list[dict[str, object]]) -> Mapping[str, obj
     return {"file": file, "boxes": boxes}
 
 
-def _to_target(facts: correction_storage.QuestionFacts, used: set[int]) -> TargetQuestion:
+def _to_target(facts: correction_storage.QuestionFacts, used_numbers: set[int]) -> TargetQuestion:
     texts = [facts.stem, *from_json(facts.options), facts.category or ""]
     return TargetQuestion(
         number=facts.number,
@@ -197,5 +197,5 @@ def _to_target(facts: correction_storage.QuestionFacts, used: set[int]) -> Targe
         exam_id=facts.exam_id,
         text="\n".join(texts),
         boxes=boxes_from_json(facts.boxes),
-        is_used=facts.number in used,
+        is_used=facts.number in used_numbers,
     )

@@ -33,7 +33,7 @@ _MAX_PENDING = 8  # the maximum number of files that are in memory at once
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedImage:
-    """An image file in the workspace. ``identity`` has identifying values of a header that is not stored."""
+    """An image file in the workspace. ``identity`` has values of the original header, if it is not stored."""
 
     sha256: str
     size: int
@@ -45,8 +45,8 @@ class ImageImporter:
     """The image files of an import, by the paths in the records.
 
     Files are checked and stored without the database, and their rows are written later. If files are
-    de-identified, the original is only in memory and never written to disk.
-    ``new_count`` counts the rows written.
+    de-identified, the original is only in memory and never written to disk. ``new_count`` counts the rows
+    written.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class ImageImporter:
         self.new_count += len(rows)
 
     def __getitem__(self, path: str) -> ImportedImage:
-        """The file with a path, which :meth:`import_files` has read.
+        """Return the file with a path, which :meth:`import_files` has read.
 
         Raises:
             InvalidValue: the file is missing or can't be used, with the reason.
@@ -149,12 +149,12 @@ class ImageImporter:
         try:
             content = self._folder.read(path, max_bytes=_MAX_BYTES)
             if self._deidentification.deidentify:
-                cleaned = self._decoder.deidentify_file(
+                description = self._decoder.deidentify_file(
                     content, name=path, key=self._deidentification.key, identity=True
                 )
-                content = cleaned.content or b""
+                content = description.content or b""
             else:
-                cleaned = self._decoder.describe_with_identity(
+                description = self._decoder.describe_with_identity(
                     content, name=path, key=self._deidentification.key
                 )
         except InvalidValue as error:
@@ -164,7 +164,9 @@ class ImageImporter:
         sha256 = hashlib.sha256(content).hexdigest()
         if not self._store.contains(sha256):
             self._store.write(sha256, content)
-        return ImportedImage(sha256=sha256, size=len(content), facts=cleaned.facts, identity=cleaned.identity)
+        return ImportedImage(
+            sha256=sha256, size=len(content), facts=description.facts, identity=description.identity
+        )
 
 
 def _describe_refusal(refusal: UnreadableImage) -> str:

@@ -51,7 +51,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriedRecord:
-    """A record and what a mapping makes of it: a question, or the reason why there is none."""
+    """A record, and the question that a mapping creates from it, or the reason why there is none."""
 
     record: Any
     question: Question | None
@@ -62,12 +62,12 @@ def load_sample(*, by: Person, path: Path) -> TableSample:
     """Read the first records of a table or JSON file.
 
     Args:
-        by: who asks.
+        by: the acting person.
         path: the file.
 
     Raises:
-        InvalidValue: it is neither, or has no record.
-        Refused: reading it needed too much time or memory.
+        InvalidValue: the file is not a table or JSON file, or has no records.
+        Refused: reading the file needed too much time or memory.
     """
     require(by, Action.IMPORT_QUESTIONS)
     return read_sample(path)
@@ -79,13 +79,13 @@ def create_mapping(
     fixes: MappingType[str, str],
     input_settings: Input | None = None,
 ) -> Mapping:
-    """The mapping of chosen columns and fixes, with the text of its file.
+    """Create a mapping from the chosen columns and fixes, with the text of its file.
 
     Args:
-        name: of the mapping.
+        name: the name of the mapping.
         columns: the columns of each field.
         fixes: the chosen fix by name of the layout issue.
-        input_settings: how the file is read, as in its sample.
+        input_settings: how the file is read, from its sample.
 
     Raises:
         InvalidValue: a field that every question needs has no column.
@@ -98,15 +98,15 @@ def save_mapping(workspace: Workspace, *, by: Person, mapping: Mapping) -> str:
     """Save a mapping file in the workspace, for later imports and for download.
 
     Args:
-        workspace: where it is saved.
-        by: who acts.
-        mapping: to save; one of the same name is replaced.
+        workspace: the workspace in which the file is saved.
+        by: the acting person.
+        mapping: the mapping to save; a saved mapping with the same file name is replaced.
 
     Returns:
         The name of the file.
 
     Raises:
-        OSError: it could not be written.
+        OSError: the file could not be written.
     """
     require(by, Action.IMPORT_QUESTIONS)
     slug = re.sub(r"[^A-Za-z0-9]+", "-", mapping.content.name).strip("-") or "mapping"
@@ -119,27 +119,27 @@ def save_mapping(workspace: Workspace, *, by: Person, mapping: Mapping) -> str:
 
 
 def list_saved_mappings(workspace: Workspace, *, by: Person) -> list[str]:
-    """The names of the mapping files in a workspace.
+    """Return the sorted names of the mapping files in a workspace.
 
     Args:
-        workspace: that has them.
-        by: who asks.
+        workspace: the workspace that has the files.
+        by: the acting person.
     """
     require(by, Action.IMPORT_QUESTIONS)
     return sorted(path.name for path in workspace.mappings.glob("[!.]*.toml"))
 
 
 def load_saved_mapping(workspace: Workspace, *, by: Person, name: str) -> Mapping:
-    """A mapping file of a workspace.
+    """Load a mapping file of a workspace.
 
     Args:
-        workspace: that has it.
-        by: who asks.
-        name: of the file.
+        workspace: the workspace that has the file.
+        by: the acting person.
+        name: the name of the file.
 
     Raises:
-        NotFound: there is none of that name.
-        InvalidValue: it is not valid.
+        NotFound: no mapping file has this name.
+        InvalidValue: the mapping is not valid.
     """
     if name not in list_saved_mappings(workspace, by=by):
         raise NotFound("This mapping file does not exist.")
@@ -147,16 +147,16 @@ def load_saved_mapping(workspace: Workspace, *, by: Person, name: str) -> Mappin
 
 
 def try_mapping(sample: TableSample, mapping: Mapping, *, file_stem: str, count: int) -> list[TriedRecord]:
-    """What a mapping without second files makes of the first records.
+    """Convert the first records of a sample with a mapping that reads no second files.
 
     Args:
-        sample: of the file.
-        mapping: to try.
-        file_stem: the user's name of the file, without its ending.
+        sample: the sample of the file.
+        mapping: the mapping to try.
+        file_stem: the user's name of the file, without its extension.
         count: the number of records.
     """
     reader = MappingReader(mapping, file_stem, {})
-    tried = []
+    tried_records = []
     for name, record in zip(sample.names[:count], sample.records[:count], strict=True):
         question, reason = None, ""
         try:
@@ -167,5 +167,5 @@ def try_mapping(sample: TableSample, mapping: Mapping, *, file_stem: str, count:
             reason = f"{error.field}: {error.reason}"
         except DomainError as error:
             reason = str(error)
-        tried.append(TriedRecord(record=record, question=question, reason=reason))
-    return tried
+        tried_records.append(TriedRecord(record=record, question=question, reason=reason))
+    return tried_records

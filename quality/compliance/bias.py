@@ -14,7 +14,7 @@ from measures.association import measure_association
 from measures.clusters import renumber_clusters
 from measures.proportions import wilson_by_cluster
 
-#: The properties of the exam, and those of the question with which they are compared.
+#: The properties of the exam, and the properties of the question with which they are compared.
 EXAM_PROPERTIES: dict[str, Callable[[ExaminedQuestion], str]] = {
     "age": lambda question: group_age(question.age),
     "sex": lambda question: question.sex or NOT_STATED,
@@ -29,7 +29,7 @@ QUESTION_PROPERTIES: dict[str, Callable[[ExaminedQuestion], str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BiasLine:
-    """Cramér's V of a property of the exam and one of the question; ``n`` questions state both."""
+    """Cramér's V of a property of the exam and a property of the question; ``n`` questions state both."""
 
     exam_property: str
     question_property: str
@@ -45,7 +45,7 @@ class OptionBias:
     """How often the key is the option with a property, and how often it would be by chance.
 
     ``difference`` is the share minus chance, with a 95 % interval clustered by patient. Only questions with
-    one correct option count; for the lengths only those with one longest or shortest option.
+    one correct option count. For the lengths, only questions with one longest or shortest option count.
     """
 
     option: str
@@ -58,7 +58,7 @@ class OptionBias:
 
 
 def measure_bias(questions: Sequence[ExaminedQuestion], *, seed: int = 0) -> tuple[BiasLine, ...]:
-    """Measure each association of a property of the exam with one of the question."""
+    """Measure the association of each property of the exam with each property of the question."""
     lines = []
     for exam_name, read_exam in EXAM_PROPERTIES.items():
         for question_name, read_question in QUESTION_PROPERTIES.items():
@@ -86,38 +86,39 @@ def measure_bias(questions: Sequence[ExaminedQuestion], *, seed: int = 0) -> tup
 
 
 def measure_option_bias(questions: Sequence[ExaminedQuestion]) -> tuple[OptionBias, ...]:
-    """Measure how often the key is at each position, the longest and the shortest option."""
-    single = [
+    """Measure how often the key is at each position, and how often it is the longest or shortest option."""
+    single_choice = [
         question
         for question in questions
         if question.format is AnswerFormat.SINGLE and len(question.correct) == 1
     ]
-    positions = max((len(question.options) for question in single), default=0)
+    position_count = max((len(question.options) for question in single_choice), default=0)
     rules: dict[str, Callable[[ExaminedQuestion], int | None]] = {
-        f"at position {option_letter(position)}": _at(position) for position in range(positions)
+        f"at position {option_letter(position)}": _choose_position(position)
+        for position in range(position_count)
     }
     rules |= {
         "the longest": lambda question: _find_extreme(question, largest=True),
         "the shortest": lambda question: _find_extreme(question, largest=False),
     }
-    return tuple(line for name, rule in rules.items() for line in _measure_rule(name, single, rule))
+    return tuple(line for name, rule in rules.items() for line in _measure_rule(name, single_choice, rule))
 
 
 def _measure_rule(
     name: str, questions: Sequence[ExaminedQuestion], rule: Callable[[ExaminedQuestion], int | None]
 ) -> Iterator[OptionBias]:
-    chosen = [(question, index) for question in questions if (index := rule(question)) is not None]
-    if not chosen:
+    choices = [(question, index) for question in questions if (index := rule(question)) is not None]
+    if not choices:
         return
-    hits = np.array([index in question.correct for question, index in chosen], dtype=np.bool_)
-    patients, _ = renumber_clusters(np.array([question.patient for question, _ in chosen]))
-    chance = float(np.mean([1 / len(question.options) for question, _ in chosen]))
+    hits = np.array([index in question.correct for question, index in choices], dtype=np.bool_)
+    patients, _ = renumber_clusters(np.array([question.patient for question, _ in choices]))
+    chance = float(np.mean([1 / len(question.options) for question, _ in choices]))
     share = wilson_by_cluster(hits, patients)
     if share.estimate is None or share.low is None or share.high is None:
         return
     yield OptionBias(
         option=name,
-        n=len(chosen),
+        n=len(choices),
         share=share.estimate,
         chance=chance,
         difference=share.estimate - chance,
@@ -126,19 +127,19 @@ def _measure_rule(
     )
 
 
-def _at(position: int) -> Callable[[ExaminedQuestion], int | None]:
+def _choose_position(position: int) -> Callable[[ExaminedQuestion], int | None]:
     return lambda question: position if position < len(question.options) else None
 
 
 def _find_extreme(question: ExaminedQuestion, *, largest: bool) -> int | None:
-    """Return the index of the only longest or shortest option; None if several are."""
+    """Return the index of the longest or shortest option; None if several options share that length."""
     lengths = [len(option) for option in question.options]
     extreme = max(lengths) if largest else min(lengths)
     return lengths.index(extreme) if lengths.count(extreme) == 1 else None
 
 
 def _name_key(question: ExaminedQuestion) -> str:
-    """Return the position of the key, or yes or no; "" for other formats."""
+    """Return the letter of the key, or "yes" or "no"; "" for other formats."""
     if not question.has_one_answer or len(question.correct) != 1:
         return ""
     index = next(iter(question.correct))

@@ -15,24 +15,27 @@ def examine_data_use(
     permitted: DataUse,
     endpoints: Mapping[str, tuple[str, DataUse]],
 ) -> Iterator[tuple[int, Problem | None]]:
-    """Yield (question id, problem) of questions from model runs of this workspace; None if permitted.
+    """Yield (question id, problem) of questions from model runs of this workspace.
 
-    Questions of other runs and without an origin are left out: nothing is known about their models.
+    The problem is None if the use is permitted. Questions of other runs and questions without an origin are
+    left out, because nothing is known about their models.
 
     Args:
         origins: question ids with their origins.
         permitted: the rule of the dataset.
-        endpoints: name and use of data of the endpoint by the name of the model run.
+        endpoints: the name of the endpoint and its use of data, by the name of the model run.
     """
     for number, origin in origins:
         runs = [call.run for call in origin.calls if call.run]
-        used = [(run, endpoints[run]) for run in runs if run in endpoints]
-        if used:
-            yield number, next(_find_problems(used, permitted), None)
+        used_endpoints = [(run, endpoints[run]) for run in runs if run in endpoints]
+        if used_endpoints:
+            yield number, next(_find_problems(used_endpoints, permitted), None)
 
 
-def _find_problems(used: Iterable[tuple[str, tuple[str, DataUse]]], permitted: DataUse) -> Iterator[Problem]:
-    for run, (name, data_use) in used:
+def _find_problems(
+    used_endpoints: Iterable[tuple[str, tuple[str, DataUse]]], permitted: DataUse
+) -> Iterator[Problem]:
+    for run, (name, data_use) in used_endpoints:
         if not permitted.permits(data_use):
             yield Problem(
                 check=Check.DATA_USE,

@@ -1,8 +1,8 @@
 """How often a plain classifier finds the answer key without the image, from the text of the question alone.
 
-A logistic regression rates each candidate answer by its words, its words together with those of the stem, its
+A logistic regression rates each candidate answer by its words, its words combined with the stem's words, its
 position and its length. It is trained on the questions of other patients (5-fold cross-validation), so it
-cannot remember an exam. What it gains over guessing is a shortcut that a model without the image could use.
+cannot remember an exam. If it beats guessing, the text has a shortcut that a model without image could use.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from measures.clusters import renumber_clusters
 from measures.proportions import wilson_by_cluster
 
 FOLDS = 5
-#: Questions that a fold is trained on at most; more did not help on generated questions.
+#: The maximum number of questions that a fold is trained on; more did not help on generated questions.
 MAX_TRAINING = 20_000
-#: Fewer questions or patients say nothing about a shortcut.
-FEWEST_QUESTIONS = 20
+#: The minimum number of questions; fewer say nothing about a shortcut.
+MIN_QUESTIONS = 20
 _FEATURES = 2**16
 _WORD = re.compile(r"[a-z]+")
 ALL_TASKS = "all"
@@ -57,15 +57,15 @@ def examine_text_only(
     Args:
         questions: the questions; those without candidates or without a key among them are left out.
         seed: determines which questions are used for training if there are many.
-        progress: called with the number of finished folds and of all.
+        progress: called with the number of finished folds and of all folds.
     """
     usable = [question for question in questions if question.has_one_answer]
     folds = np.array([zlib.crc32(question.patient.encode()) % FOLDS for question in usable], dtype=np.int64)
-    if len(usable) < FEWEST_QUESTIONS or len(set(folds.tolist())) < 2:
+    if len(usable) < MIN_QUESTIONS or len(set(folds.tolist())) < 2:
         return TextOnlyResult(
             probabilities={},
             accuracies=(),
-            note=f"needs at least {FEWEST_QUESTIONS} questions with one answer, of several patients",
+            note=f"needs at least {MIN_QUESTIONS} questions with one answer, of several patients",
         )
     rng = np.random.default_rng(seed)
     vectorizer = HashingVectorizer(
@@ -73,18 +73,19 @@ def examine_text_only(
     )
     key_probability = np.zeros(len(usable))
     is_right = np.zeros(len(usable), dtype=np.bool_)
-    used = sorted(set(folds.tolist()))
-    for done, fold in enumerate(used, start=1):
-        training = np.flatnonzero(folds != fold)
-        if len(training) > MAX_TRAINING:
-            training = np.sort(rng.choice(training, MAX_TRAINING, replace=False))
-        tested = np.flatnonzero(folds == fold)
+    used_folds = sorted(set(folds.tolist()))
+    for done, fold in enumerate(used_folds, start=1):
+        training_indices = np.flatnonzero(folds != fold)
+        if len(training_indices) > MAX_TRAINING:
+            training_indices = np.sort(rng.choice(training_indices, MAX_TRAINING, replace=False))
+        test_indices = np.flatnonzero(folds == fold)
         model = LogisticRegression(solver="liblinear").fit(
-            vectorizer.transform(_iterate_features(usable, training)), _label_candidates(usable, training)
+            vectorizer.transform(_iterate_features(usable, training_indices)),
+            _label_candidates(usable, training_indices),
         )
-        scores = model.decision_function(vectorizer.transform(_iterate_features(usable, tested)))
+        scores = model.decision_function(vectorizer.transform(_iterate_features(usable, test_indices)))
         start = 0
-        for index in tested.tolist():
+        for index in test_indices.tolist():
             question = usable[index]
             end = start + len(question.candidates)
             shares = np.exp(scores[start:end] - scores[start:end].max())
@@ -92,7 +93,7 @@ def examine_text_only(
             key_probability[index] = shares[sorted(question.correct)].sum()
             is_right[index] = int(shares.argmax()) in question.correct
             start = end
-        progress(done, len(used))
+        progress(done, len(used_folds))
     return TextOnlyResult(
         probabilities={
             question.number: float(probability)
@@ -109,14 +110,14 @@ def _measure_accuracies(
     chances = np.array([len(question.correct) / len(question.candidates) for question in questions])
     patients, _ = renumber_clusters(np.array([question.patient for question in questions]))
     for task in (ALL_TASKS, *sorted(set(tasks.tolist()))):
-        chosen = np.ones(len(tasks), dtype=np.bool_) if task == ALL_TASKS else tasks == task
-        share = wilson_by_cluster(is_right[chosen], patients[chosen])
-        chance = float(chances[chosen].mean())
+        is_included = np.ones(len(tasks), dtype=np.bool_) if task == ALL_TASKS else tasks == task
+        share = wilson_by_cluster(is_right[is_included], patients[is_included])
+        chance = float(chances[is_included].mean())
         if share.estimate is None or share.low is None or share.high is None:
             continue
         yield TextOnlyAccuracy(
             task=task,
-            n=int(chosen.sum()),
+            n=int(is_included.sum()),
             accuracy=share.estimate,
             chance=chance,
             gain=share.estimate - chance,
@@ -133,7 +134,7 @@ def _iterate_features(
 
 
 def list_features(question: ExaminedQuestion) -> list[list[str]]:
-    """Return the features of each candidate: its words, alone and with the stem's, position and length."""
+    """Return the features of each candidate: its words alone and with the stem's, its position and length."""
     stem_words = _WORD.findall(question.stem.casefold())
     lengths = [len(candidate) for candidate in question.candidates]
     longest, shortest = max(lengths), min(lengths)
@@ -141,7 +142,7 @@ def list_features(question: ExaminedQuestion) -> list[list[str]]:
     features = []
     for position, candidate in enumerate(question.candidates):
         words = _WORD.findall(candidate.casefold())
-        shared = len(set(words) & set(stem_words))
+        shared_count = len(set(words) & set(stem_words))
         features.append(
             [
                 *words,
@@ -149,7 +150,7 @@ def list_features(question: ExaminedQuestion) -> list[list[str]]:
                 *(f"{candidate}|{word}" for word in stem_words if is_fixed),
                 *(f"{question.task}|{word}" for word in words),
                 f"#position {position} of {len(lengths)}",
-                f"#shared {min(shared, 3)}",
+                f"#shared {min(shared_count, 3)}",
                 *(["#longest"] if lengths[position] == longest > shortest else []),
                 *(["#shortest"] if lengths[position] == shortest < longest else []),
             ]

@@ -1,7 +1,7 @@
 """The calibration of a threshold: pairs over the range of similarity, judged by a person.
 
-The rules have found these pairs equal in meaning, so the question is how often they are wrong above a
-threshold. Pairs are drawn evenly from bins of similarity and weighted by the size of their bin.
+The rules have found these pairs equal in meaning. The person's judgements show how often the rules are wrong
+above a threshold. Pairs are drawn evenly from bins of similarity and weighted by the size of their bin.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def describe_missing_rate(estimate: ThresholdEstimate) -> str:
 
 
 def draw_pairs(pairs: Sequence[Pair], *, seed: int, per_bin: int = PAIRS_PER_BIN) -> list[CalibrationPair]:
-    """Draw pairs from each bin of similarity without replacement; all of a bin that has fewer.
+    """Draw ``per_bin`` pairs from each bin of similarity without replacement; all pairs of a smaller bin.
 
     Returns:
         The pairs in random order, so that the similarity cannot be guessed from the position.
@@ -56,44 +56,44 @@ def draw_pairs(pairs: Sequence[Pair], *, seed: int, per_bin: int = PAIRS_PER_BIN
             bins[find_bin(pair.similarity)].append(pair)
     drawn = [
         CalibrationPair(
-            first=members[index].first,
-            second=members[index].second,
-            similarity=members[index].similarity,
-            weight=len(members) / min(per_bin, len(members)),
+            first=bin_pairs[index].first,
+            second=bin_pairs[index].second,
+            similarity=bin_pairs[index].similarity,
+            weight=len(bin_pairs) / min(per_bin, len(bin_pairs)),
         )
-        for _, members in sorted(bins.items())
-        for index in sorted(rng.choice(len(members), size=min(per_bin, len(members)), replace=False))
+        for _, bin_pairs in sorted(bins.items())
+        for index in sorted(rng.choice(len(bin_pairs), size=min(per_bin, len(bin_pairs)), replace=False))
     ]
     return [drawn[index] for index in rng.permutation(len(drawn))]
 
 
 def estimate_wrong_merges(pairs: Sequence[CalibrationPair]) -> list[ThresholdEstimate]:
     """Estimate the share of wrong merges from each threshold on, from all pairs that were drawn."""
-    return [_estimate(pairs, lowest) for lowest in range(len(BIN_EDGES))]
+    return [_estimate(pairs, lowest_bin) for lowest_bin in range(len(BIN_EDGES))]
 
 
 def find_bin(similarity: float) -> int:
-    """Return the index in :data:`BIN_EDGES` of the bin of a similarity, which is at least the first edge."""
+    """Return the bin of a similarity, an index in :data:`BIN_EDGES`. The first edge is the minimum."""
     return int(np.searchsorted(BIN_EDGES, similarity, side="right")) - 1
 
 
-def _estimate(pairs: Sequence[CalibrationPair], lowest: int) -> ThresholdEstimate:
+def _estimate(pairs: Sequence[CalibrationPair], lowest_bin: int) -> ThresholdEstimate:
     strata = []
-    for index in range(lowest, len(BIN_EDGES)):
-        members = [pair for pair in pairs if find_bin(pair.similarity) == index]
-        judged = [pair for pair in members if pair.is_same is not None]
-        if members:
+    for index in range(lowest_bin, len(BIN_EDGES)):
+        bin_pairs = [pair for pair in pairs if find_bin(pair.similarity) == index]
+        judged = [pair for pair in bin_pairs if pair.is_same is not None]
+        if bin_pairs:
             strata.append(
                 StratumCount(
                     name=f"{BIN_EDGES[index]:g}",
-                    size=round(sum(pair.weight for pair in members)),
+                    size=round(sum(pair.weight for pair in bin_pairs)),
                     reviewed=len(judged),
                     hits=sum(pair.is_same is False for pair in judged),
                 )
             )
     rate = stratified_rate(strata) if any(stratum.reviewed for stratum in strata) else None
     return ThresholdEstimate(
-        threshold=BIN_EDGES[lowest],
+        threshold=BIN_EDGES[lowest_bin],
         pairs=sum(stratum.size for stratum in strata),
         judged=sum(stratum.reviewed for stratum in strata),
         rate=rate.estimate if rate else None,

@@ -1,7 +1,7 @@
 """Which question of each pair of duplicates is marked for removal, and when marking is refused.
 
-Rule: of two duplicates of an exam the one with the longer explanation stays; of equally long ones, the one
-that was imported first. A question is marked only as a duplicate of one that stays, never through a third.
+Of two duplicates of an exam, the question with the longer explanation stays. If both are equally long, the
+question that was imported first stays. A question is marked only as a duplicate of a question that stays.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from quality.duplicates.meaning import Outcome
 from quality.duplicates.search import Pair
 from terminology.taxonomy import NamedField, NameMapping
 
-#: A share is compared with the limit if its group has at least so many questions.
+#: A share is compared with the limit if its group has at least this many questions.
 SMALLEST_GROUP = 20
 DEFAULT_LIMIT = 0.2
 
@@ -41,7 +41,7 @@ class Mark:
 class GroupShare:
     """The questions of a task, category or controlled category, and how many of them are marked.
 
-    ``name`` is "" for all.
+    ``name`` is "" for the whole dataset.
     """
 
     kind: str
@@ -66,7 +66,7 @@ def choose_marks(
     Args:
         pairs: pairs of the same exam; only duplicates are used.
         explanation_lengths: characters of the explanation by row id of the question.
-        rule: which of two stays.
+        rule: which of two duplicates stays.
 
     Returns:
         One mark per question, by number. Each names the kept question that is most similar.
@@ -76,17 +76,17 @@ def choose_marks(
         if pair.outcome is Outcome.DUPLICATE:
             partners[pair.first].append((pair.similarity, pair.second))
             partners[pair.second].append((pair.similarity, pair.first))
-    by_length = rule is KeepRule.LONGEST_EXPLANATION
+    is_by_length = rule is KeepRule.LONGEST_EXPLANATION
     order = sorted(
-        partners, key=lambda number: (-explanation_lengths.get(number, 0) if by_length else 0, number)
+        partners, key=lambda number: (-explanation_lengths.get(number, 0) if is_by_length else 0, number)
     )
     kept: set[int] = set()
     marks = []
     for number in order:
-        candidates = [(similarity, -other) for similarity, other in partners[number] if other in kept]
+        candidates = [(similarity, -partner) for similarity, partner in partners[number] if partner in kept]
         if candidates:
-            similarity, other = max(candidates)
-            marks.append(Mark(question=number, kept=-other, similarity=similarity))
+            similarity, partner = max(candidates)
+            marks.append(Mark(question=number, kept=-partner, similarity=similarity))
         else:
             kept.add(number)
     return sorted(marks, key=lambda mark: mark.question)
@@ -105,7 +105,7 @@ def count_shares(
         marks: the marks.
         sizes: the number of questions by (task, category).
         groups: task and category of each marked question.
-        mapping: the controlled names of categories; None for those of the taxonomy.
+        mapping: the controlled names of categories; None for the names of the taxonomy.
     """
     mapping = mapping or NameMapping()
     kinds: dict[str, Callable[[tuple[str, str]], str]] = {
@@ -117,12 +117,12 @@ def count_shares(
     shares = [GroupShare(kind="all", name="", questions=sum(sizes.values()), marked=len(marks))]
     for kind, get_name in kinds.items():
         totals: Counter[str] = Counter()
-        counts: Counter[str] = Counter()
+        marked_counts: Counter[str] = Counter()
         for group, size in sizes.items():
             totals[get_name(group)] += size
-            counts[get_name(group)] += marked[group]
+            marked_counts[get_name(group)] += marked[group]
         shares += [
-            GroupShare(kind=kind, name=name, questions=totals[name], marked=counts[name])
+            GroupShare(kind=kind, name=name, questions=totals[name], marked=marked_counts[name])
             for name in sorted(totals)
         ]
     return shares

@@ -17,7 +17,7 @@ class Outcome(StrEnum):
     """The outcome of comparing two similar questions.
 
     ``DUPLICATE``: they are the same question with the same key. ``CONTRADICTION``: the same question about
-    the same exam with keys that cannot both be right. The others name what differs.
+    the same exam with keys that cannot both be right. The other values name what differs.
     """
 
     DUPLICATE = "duplicate"
@@ -53,7 +53,7 @@ def compare_questions(first: ComparedQuestion, second: ComparedQuestion) -> Outc
         return Outcome.OPTIONS
     if frozenset(matches[index] for index in first.keyed_options) == second.keyed_options:
         return Outcome.DUPLICATE
-    return _contradiction(first, second)
+    return _classify_different_keys(first, second)
 
 
 def signature(question: ComparedQuestion) -> tuple[object, ...]:
@@ -71,17 +71,17 @@ def _compare_texts(first: ComparedQuestion, second: ComparedQuestion) -> Outcome
     if answers[0] == answers[1]:
         return Outcome.DUPLICATE
     if not first.format.is_free_text:
-        return _contradiction(first, second)
+        return _classify_different_keys(first, second)
     meanings = read_meaning(answers[0]), read_meaning(answers[1])
     if find_difference(*meanings) is None:
         return Outcome.DUPLICATE
     is_opposite = any(_terms_differ(*meanings, kind) for kind in (TermKind.LATERALITY, TermKind.SIZE)) or (
         {*answers} == {"yes", "no"}
     )
-    return _contradiction(first, second) if is_opposite else Outcome.KEY
+    return _classify_different_keys(first, second) if is_opposite else Outcome.KEY
 
 
-def _contradiction(first: ComparedQuestion, second: ComparedQuestion) -> Outcome:
+def _classify_different_keys(first: ComparedQuestion, second: ComparedQuestion) -> Outcome:
     return Outcome.CONTRADICTION if first.exam == second.exam else Outcome.KEY
 
 
@@ -99,12 +99,16 @@ def _match_options(first: tuple[str, ...], second: tuple[str, ...]) -> dict[int,
     matches = {}
     for index, option in enumerate(first):
         meaning = read_meaning(option)
-        same_text = [other for other in remaining if normalise(second[other]) == normalise(option)]
-        same = same_text or [
-            other for other, its in remaining.items() if find_difference(meaning, its) is None
+        same_texts = [
+            candidate for candidate in remaining if normalise(second[candidate]) == normalise(option)
         ]
-        if not same:
+        counterparts = same_texts or [
+            candidate
+            for candidate, its_meaning in remaining.items()
+            if find_difference(meaning, its_meaning) is None
+        ]
+        if not counterparts:
             return None
-        matches[index] = same[0]
-        del remaining[same[0]]
+        matches[index] = counterparts[0]
+        del remaining[counterparts[0]]
     return matches

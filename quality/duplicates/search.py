@@ -1,8 +1,8 @@
 """The search for near-duplicates, contradictions and leaks among any number of questions.
 
-Three scopes. Within an exam, all pairs of its questions are compared. Only such pairs are ever marked,
-because the same stem on another exam is repetition, not a duplicate. Within and across datasets, wordings are
-compared: each different text once, with the number of its questions.
+There are three scopes. Within an exam, all pairs of its questions are compared. Only such pairs are ever
+marked, because the same stem on another exam is repetition, not a duplicate. Within a dataset and across
+datasets, wordings are compared: each different text once, with the number of its questions.
 
 All comparisons are exact. Across exams only wordings with the same signature are compared, which loses
 nothing: questions with another signature are never duplicates.
@@ -29,7 +29,7 @@ from quality.duplicates.meaning import Outcome, compare_questions, signature, si
 from quality.duplicates.vectors import Embedder, LexicalEmbedder, cosines_of_pairs, find_similar_rows
 from quality.duplicates.wording import normalise
 
-#: Questions of one part of the work.
+#: The approximate number of questions in one part of the work.
 PART_SIZE = 4_000
 
 
@@ -90,7 +90,7 @@ class PartResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult(PartResult):
-    """The result of a search among ``questions`` questions; ``wordings`` have different texts or keys."""
+    """The result of a search among ``questions`` questions with ``wordings`` different texts or keys."""
 
     questions: int
     wordings: int = 0
@@ -114,8 +114,8 @@ def find_pairs_in_exams(
     """Compare all pairs of questions of the same exam.
 
     Args:
-        questions: the questions, those of an exam together. They are not all kept in memory.
-        settings: the similarity.
+        questions: the questions, grouped by exam. They are not all kept in memory.
+        settings: how similar questions must be.
         executor: where to compute.
         progress: called with the number of compared questions.
     """
@@ -147,7 +147,7 @@ def find_similar_wordings(
 
     Args:
         questions: (name of the dataset, question), in any order.
-        settings: the similarity.
+        settings: how similar wordings must be.
         executor: where to compute.
         progress: called with the number of compared wordings.
 
@@ -157,8 +157,8 @@ def find_similar_wordings(
     """
     wordings, count = _collect_wordings(questions, executor)
     blocks: defaultdict[bytes, list[ComparedQuestion]] = defaultdict(list)
-    for block, wording in wordings.values():
-        blocks[block].append(wording.question)
+    for signature_hash, wording in wordings.values():
+        blocks[signature_hash].append(wording.question)
     sizes: list[int] = []
     pairs: list[Pair] = []
     differences: Counter[Outcome] = Counter()
@@ -190,9 +190,10 @@ def compute_similarities(
     vectors = settings.embedder.embed([similarity_text(question) for question in questions])
     similarities = settings.text_weight * cosines_of_pairs(vectors, first, second)
     if settings.structure_weight:
-        shapes = [_word_pairs(question.stem) for question in questions]
+        word_pairs = [_list_word_pairs(question.stem) for question in questions]
         similarities += settings.structure_weight * np.array(
-            [_jaccard(shapes[a], shapes[b]) for a, b in zip(first, second, strict=True)], dtype=np.float32
+            [_compute_jaccard(word_pairs[a], word_pairs[b]) for a, b in zip(first, second, strict=True)],
+            dtype=np.float32,
         )
     return np.asarray(np.minimum(similarities, 1), dtype=np.float32)
 
@@ -200,6 +201,7 @@ def compute_similarities(
 def _split_by_exam(
     questions: Iterable[ComparedQuestion], sizes: list[int]
 ) -> Iterator[list[list[ComparedQuestion]]]:
+    """Yield parts of whole exams, and append the number of questions of each part to ``sizes``."""
     part: list[list[ComparedQuestion]] = []
     size = 0
     for _, group in groupby(questions, key=lambda question: question.exam):
@@ -218,18 +220,18 @@ def _split_by_exam(
 def _compare_exams(settings: SearchSettings, exams: list[list[ComparedQuestion]]) -> PartResult:
     """Compare all pairs of each exam."""
     questions = [question for exam in exams for question in exam]
-    indices: list[tuple[int, int]] = []
+    index_pairs: list[tuple[int, int]] = []
     start = 0
     for exam in exams:
-        indices += combinations(range(start, start + len(exam)), 2)
+        index_pairs += combinations(range(start, start + len(exam)), 2)
         start += len(exam)
-    if not indices:
+    if not index_pairs:
         return PartResult(pairs=(), differences=Counter(), paper_pairs=Counter())
-    first, second = np.array(indices, dtype=np.intp).T
+    first, second = np.array(index_pairs, dtype=np.intp).T
     similarities = compute_similarities(questions, first, second, settings=settings)
-    candidates = similarities >= min(settings.threshold, settings.paper_threshold)
+    is_candidate = similarities >= min(settings.threshold, settings.paper_threshold)
     return _compare_candidates(
-        questions, first[candidates], second[candidates], similarities[candidates], settings
+        questions, first[is_candidate], second[is_candidate], similarities[is_candidate], settings
     )
 
 
@@ -238,14 +240,14 @@ def _compare_blocks(settings: SearchSettings, blocks: list[list[ComparedQuestion
     results = []
     for questions in blocks:
         vectors = settings.embedder.embed([similarity_text(question) for question in questions])
-        lowest = settings.threshold if not settings.structure_weight else 0.0
-        first, second, similarities = find_similar_rows(vectors, threshold=lowest)
+        min_cosine = settings.threshold if not settings.structure_weight else 0.0
+        first, second, similarities = find_similar_rows(vectors, threshold=min_cosine)
         if settings.structure_weight or settings.text_weight != 1:
             similarities = compute_similarities(questions, first, second, settings=settings)
-        candidates = similarities >= settings.threshold
+        is_candidate = similarities >= settings.threshold
         results.append(
             _compare_candidates(
-                questions, first[candidates], second[candidates], similarities[candidates], settings
+                questions, first[is_candidate], second[is_candidate], similarities[is_candidate], settings
             )
         )
     return PartResult(
@@ -287,12 +289,14 @@ def _collect_wordings(
     count = 0
     waiting: deque[list[tuple[str, ComparedQuestion]]] = deque()
     for digests in map_in_order(executor, _digest_part, _split(questions, waiting)):
-        for (dataset, question), (wording, block) in zip(waiting.popleft(), digests, strict=True):
+        for (dataset, question), (wording_hash, signature_hash) in zip(
+            waiting.popleft(), digests, strict=True
+        ):
             count += 1
-            if wording not in wordings:
-                wordings[wording] = block, Wording(question=question, counts={dataset: 1})
+            if wording_hash not in wordings:
+                wordings[wording_hash] = signature_hash, Wording(question=question, counts={dataset: 1})
             else:
-                counts = wordings[wording][1].counts
+                counts = wordings[wording_hash][1].counts
                 counts[dataset] = counts.get(dataset, 0) + 1
     return wordings, count
 
@@ -300,7 +304,7 @@ def _collect_wordings(
 def _split(
     questions: Iterable[tuple[str, ComparedQuestion]], waiting: deque[list[tuple[str, ComparedQuestion]]]
 ) -> Iterator[list[ComparedQuestion]]:
-    """Yield parts of the questions; ``waiting`` keeps them with their datasets until the result is there."""
+    """Yield parts of the questions; ``waiting`` keeps them with their datasets until their result arrives."""
     remaining = iter(questions)
     while part := list(islice(remaining, PART_SIZE)):
         waiting.append(part)
@@ -308,10 +312,10 @@ def _split(
 
 
 def _digest_part(questions: list[ComparedQuestion]) -> list[tuple[bytes, bytes]]:
-    return [(_digest(_wording_of(question)), _digest(signature(question))) for question in questions]
+    return [(_digest(_build_wording_key(question)), _digest(signature(question))) for question in questions]
 
 
-def _wording_of(question: ComparedQuestion) -> tuple[object, ...]:
+def _build_wording_key(question: ComparedQuestion) -> tuple[object, ...]:
     key = (
         normalise(question.answer)
         if isinstance(question.answer, str)
@@ -327,7 +331,7 @@ def _digest(value: object) -> bytes:
 def _pack_blocks(
     blocks: Iterable[list[ComparedQuestion]], sizes: list[int]
 ) -> Iterator[list[list[ComparedQuestion]]]:
-    """Group blocks with at least two wordings into parts of the work."""
+    """Yield parts of blocks with at least two wordings, and append the size of each part to ``sizes``."""
     part: list[list[ComparedQuestion]] = []
     size = 0
     for block in blocks:
@@ -344,10 +348,10 @@ def _pack_blocks(
         yield part
 
 
-def _word_pairs(stem: str) -> frozenset[tuple[str, str]]:
+def _list_word_pairs(stem: str) -> frozenset[tuple[str, str]]:
     words = ["", *normalise(stem).split(), ""]
     return frozenset(pairwise(words))
 
 
-def _jaccard(first: frozenset[tuple[str, str]], second: frozenset[tuple[str, str]]) -> float:
+def _compute_jaccard(first: frozenset[tuple[str, str]], second: frozenset[tuple[str, str]]) -> float:
     return len(first & second) / len(first | second)

@@ -1,4 +1,4 @@
-"""Vectors of texts, whose cosine finds candidates.
+"""Vectors of texts. Two texts are candidates for duplicates if the cosine of their vectors is high.
 
 An :class:`Embedder` computes one unit vector per text. The default counts groups of letters. It needs no
 model, runs anywhere, and does not recognise that two differently worded sentences mean the same.
@@ -53,7 +53,7 @@ class LexicalEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return sparse vectors, shape (texts, dimensions)."""
         from sklearn.feature_extraction.text import HashingVectorizer  # noqa: PLC0415 - takes a second
-        from sklearn.preprocessing import normalize  # noqa: PLC0415 - as above
+        from sklearn.preprocessing import normalize  # noqa: PLC0415 - takes a second
 
         vectorizer = HashingVectorizer(
             analyzer="char_wb",
@@ -80,15 +80,15 @@ def cosines_of_pairs(
 def find_similar_rows(
     vectors: Vectors, *, threshold: float, rows_at_once: int = 1024
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:
-    """Return all pairs of rows (first below second) with at least this cosine above 0: exact, in blocks."""
+    """Return all pairs of rows (first < second) whose cosine is above 0 and at least ``threshold``."""
     firsts, seconds, cosines = [], [], []
-    count = vectors.shape[0]
-    for start in range(0, count, rows_at_once):
+    row_count = vectors.shape[0]
+    for start in range(0, row_count, rows_at_once):
         rows, columns, values = find(vectors[start : start + rows_at_once] @ vectors[start:].T)
-        keep = (values >= threshold) & (columns > rows)
-        firsts.append(rows[keep].astype(np.intp) + start)
-        seconds.append(columns[keep].astype(np.intp) + start)
-        cosines.append(values[keep].astype(np.float32))
+        is_kept = (values >= threshold) & (columns > rows)
+        firsts.append(rows[is_kept].astype(np.intp) + start)
+        seconds.append(columns[is_kept].astype(np.intp) + start)
+        cosines.append(values[is_kept].astype(np.float32))
     if not firsts:
         empty = np.empty(0, dtype=np.intp)
         return empty, empty, np.empty(0, dtype=np.float32)

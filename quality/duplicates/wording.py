@@ -57,7 +57,7 @@ class Term(NamedTuple):
 class Meaning:
     """The terms of a text, in order.
 
-    ``known`` are those of `terms.toml`, ``unknown_words`` the others. ``known`` is in order if
+    ``known`` are the terms of `terms.toml`, ``unknown_words`` the other words. ``known`` is in order if
     ``is_ordered``, otherwise sorted. The order matters if two terms of a kind could be exchanged ("left ...
     right") or a relation occurs ("above").
     """
@@ -98,7 +98,7 @@ def read_meaning(text: str) -> Meaning:
     terms: list[Term] = []
     start = 0
     while start < len(tokens):
-        term, length = _match(tokens, start, vocabulary)
+        term, length = _match_term(tokens, start, vocabulary)
         terms.append(term)
         start += length
     known = [term for term in terms if term.kind is not TermKind.WORD]
@@ -119,17 +119,17 @@ def find_difference(first: Meaning, second: Meaning) -> TermKind | None:
     """
     if first.known != second.known:
         for kind in TermKind:
-            if _names(first, kind) != _names(second, kind):
+            if _list_names(first, kind) != _list_names(second, kind):
                 return kind
         return TermKind.RELATION  # the same terms in another order
     if first.is_ordered:
         if len(first.terms) != len(second.terms):
             return TermKind.WORD
         pairs = zip(first.terms, second.terms, strict=True)
-        same = all(
+        is_same = all(
             a == b or (a.kind is b.kind is TermKind.WORD and is_misspelling(a.name, b.name)) for a, b in pairs
         )
-        return None if same else TermKind.WORD
+        return None if is_same else TermKind.WORD
     return None if _are_same_words(first.unknown_words, second.unknown_words) else TermKind.WORD
 
 
@@ -158,29 +158,29 @@ def load_vocabulary() -> Vocabulary:
         ValueError: a phrase has two meanings.
     """
     tables = tomllib.loads(Path(__file__).with_name("terms.toml").read_text(encoding="utf-8"))
-    neutral = frozenset(_singular(word) for word in tables["neutral"].split()) | frozenset(
+    neutral = frozenset(_to_singular(word) for word in tables["neutral"].split()) | frozenset(
         tables["neutral"].split()
     )
     meanings: dict[tuple[str, ...], Term] = {
-        (_singular(word),): Term(TermKind.RELATION, word) for word in tables["relation"].split()
+        (_to_singular(word),): Term(TermKind.RELATION, word) for word in tables["relation"].split()
     }
     for kind in (TermKind.LATERALITY, TermKind.NEGATION, TermKind.REGION, TermKind.SIZE, TermKind.FINDING):
         for name, texts in tables[kind.value].items():
             for text in texts:
-                phrase = tuple(_singular(token) for token in _TOKEN.findall(text))
+                phrase = tuple(_to_singular(token) for token in _TOKEN.findall(text))
                 if meanings.setdefault(phrase, Term(kind, name)) != Term(kind, name):
                     raise ValueError(f"terms.toml: {text!r} has two meanings")
     phrases: dict[str, list[tuple[tuple[str, ...], Term]]] = {}
     for phrase, term in sorted(meanings.items(), key=lambda item: -len(item[0])):
         phrases.setdefault(phrase[0], []).append((phrase, term))
     words = neutral | {word for phrase in meanings for word in phrase}
-    letters: dict[str, list[str]] = {}
+    words_by_letter: dict[str, list[str]] = {}
     for word in sorted(words):
-        letters.setdefault(word[0], []).append(word)
+        words_by_letter.setdefault(word[0], []).append(word)
     return Vocabulary(
         phrases=phrases,
         neutral=neutral,
-        words_by_letter={letter: tuple(group) for letter, group in letters.items()},
+        words_by_letter={letter: tuple(group) for letter, group in words_by_letter.items()},
         known_words=words,
     )
 
@@ -196,7 +196,7 @@ def _tokenise(text: str) -> list[str]:
         elif token[0].isdigit():
             tokens.append(_read_number(token))
         else:
-            tokens.append(_correct(token))
+            tokens.append(_correct_word(token))
     return tokens
 
 
@@ -208,13 +208,13 @@ def _read_number(token: str) -> str:
 
 
 @lru_cache(maxsize=100_000)
-def _correct(token: str) -> str:
+def _correct_word(token: str) -> str:
     """Return the known word of which a token is the plural or a misspelling; otherwise the token."""
     vocabulary = load_vocabulary()
     token = token.replace("oedema", "edema").removesuffix("'s")
     if token in vocabulary.known_words:
         return token
-    token = _singular(token)
+    token = _to_singular(token)
     if token in vocabulary.known_words or len(token) < _MIN_LENGTH_CORRECTED:
         return token
     candidates = [
@@ -227,11 +227,11 @@ def _correct(token: str) -> str:
     return candidates[0] if len(candidates) == 1 else token
 
 
-def _singular(word: str) -> str:
+def _to_singular(word: str) -> str:
     return word[:-1] if len(word) > 4 and word.endswith("s") and not word.endswith(_NOT_PLURAL) else word
 
 
-def _match(tokens: Sequence[str], start: int, vocabulary: Vocabulary) -> tuple[Term, int]:
+def _match_term(tokens: Sequence[str], start: int, vocabulary: Vocabulary) -> tuple[Term, int]:
     token = tokens[start]
     for phrase, term in vocabulary.phrases.get(token, ()):
         if tuple(tokens[start : start + len(phrase)]) == phrase:
@@ -242,22 +242,22 @@ def _match(tokens: Sequence[str], start: int, vocabulary: Vocabulary) -> tuple[T
 
 
 def _is_order_relevant(known: Sequence[Term]) -> bool:
-    distinct = set(known)
-    negations = sum(term.kind is TermKind.NEGATION for term in known)
-    if negations > 1 or any(term.kind is TermKind.RELATION for term in known):
+    distinct_terms = set(known)
+    negation_count = sum(term.kind is TermKind.NEGATION for term in known)
+    if negation_count > 1 or any(term.kind is TermKind.RELATION for term in known):
         return True
-    kinds = [term.kind for term in distinct if term.kind is not TermKind.REGION]
+    kinds = [term.kind for term in distinct_terms if term.kind is not TermKind.REGION]
     return len(kinds) != len(set(kinds))
 
 
-def _names(meaning: Meaning, kind: TermKind) -> list[str]:
+def _list_names(meaning: Meaning, kind: TermKind) -> list[str]:
     return sorted(term.name for term in meaning.terms if term.kind is kind)
 
 
 def _are_same_words(first: frozenset[str], second: frozenset[str]) -> bool:
-    left, right = sorted(first - second), sorted(second - first)
-    return len(left) == len(right) and all(
-        sum(is_misspelling(word, other) for other in right) == 1 for word in left
+    only_first, only_second = sorted(first - second), sorted(second - first)
+    return len(only_first) == len(only_second) and all(
+        sum(is_misspelling(word, other) for other in only_second) == 1 for word in only_first
     )
 
 

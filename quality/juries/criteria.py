@@ -1,4 +1,4 @@
-"""The criteria of a jury: read from the schema of a check's prompt, and the answers to them from replies."""
+"""Reads the criteria of a jury from the schema of a check's prompt, and the answers from replies."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read_criteria(prompt: Prompt) -> tuple[JuryCriterion, ...]:
     """Return the criteria of a prompt: the properties of its schema, in the order of ``required``.
 
     Raises:
-        InvalidValue: the prompt is not that of a check, or uses other variables, or a criterion is not an
+        InvalidValue: the prompt belongs to no check, or uses other variables, or a criterion is not an
             object with ``reason`` and one of the allowed answers.
     """
     check = CHECKS_BY_PROMPT.get(prompt.name)
@@ -57,8 +57,8 @@ def read_criteria(prompt: Prompt) -> tuple[JuryCriterion, ...]:
             "prompt",
             f"{prompt.name} is not the prompt of a jury check; the prompts are {', '.join(CHECKS_BY_PROMPT)}",
         )
-    unknown = sorted(set(prompt.variables) - set(_VARIABLES))
-    if unknown or "question" not in prompt.variables:
+    unknown_variables = sorted(set(prompt.variables) - set(_VARIABLES))
+    if unknown_variables or "question" not in prompt.variables:
         raise InvalidValue(
             "prompt", f"{prompt.name} must use ${{question}}, and no variables but {', '.join(_VARIABLES)}"
         )
@@ -116,12 +116,12 @@ def _describe_question(question: Question) -> str:
     return "\n".join([f"Question ({question.format.value}): {question.stem}", *options])
 
 
-class _ReplyItem(msgspec.Struct):
+class _CriterionReply(msgspec.Struct):
     answer: CriterionAnswer
     reason: str = ""
 
 
-_decoder = make_decoder(dict[str, _ReplyItem])
+_decoder = make_decoder(dict[str, _CriterionReply])
 
 
 def read_answers(
@@ -133,10 +133,12 @@ def read_answers(
         InvalidValue: the reply does not have the expected structure.
     """
     try:
-        reply_items = _decoder.decode(reply)
-        items_in_order = [reply_items[criterion.id] for criterion in criteria]
+        replies_by_criterion = _decoder.decode(reply)
+        criterion_replies = [replies_by_criterion[criterion.id] for criterion in criteria]
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
         raise InvalidValue("reply", str(error)) from error
     except KeyError as error:
         raise InvalidValue("reply", f"does not have the criterion {error}") from error
-    return tuple(item.answer for item in items_in_order), tuple(item.reason for item in items_in_order)
+    return tuple(entry.answer for entry in criterion_replies), tuple(
+        entry.reason for entry in criterion_replies
+    )

@@ -1,8 +1,8 @@
 """Decides from the votes of a jury whether a question has a problem.
 
-A majority is more than half of the judges with a usable reply; "insufficient evidence" counts as one. A
-majority of "no" on an item is a problem. A question passes if each item has a majority of "yes". Otherwise,
-and with fewer than two usable replies, it was not checked.
+A majority is more than half of the judges with a usable reply; "insufficient evidence" is a usable reply. A
+majority of "no" on a criterion is a problem. A question passes if each criterion has a majority of "yes".
+Otherwise, and with fewer than two usable replies, the question was not checked.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from domain.vocabulary import Difficulty
 class JuryOutcome:
     """What a jury decided on a question by one check.
 
-    ``problems`` has one problem for each item with a majority of "no". ``missing_need`` states why nothing
-    was decided. ``tier`` is the difficulty with a majority; None for other checks, and without a majority.
+    ``problems`` has one problem for each criterion with a majority of "no". ``missing_need`` states why
+    nothing was decided. ``tier`` is the difficulty with a majority; None for other checks, and without a
+    majority.
     """
 
     problems: tuple[Problem, ...] = ()
@@ -36,26 +37,26 @@ def decide(
 
     Args:
         check: the check.
-        items: its items.
+        items: the criteria of the check.
         votes: the votes; of several votes of a family, the last one with a usable reply counts.
         stated: the difficulty that the question states; used by the check of the difficulty only.
     """
     votes = list(votes)
-    usable = {vote.family: vote for vote in votes if len(vote.answers) == len(items)}
-    if len(usable) < MIN_FAMILIES:
+    usable_votes = {vote.family: vote for vote in votes if len(vote.answers) == len(items)}
+    if len(usable_votes) < MIN_FAMILIES:
         is_excluded = any(vote.failure == SAME_FAMILY for vote in votes)
         return JuryOutcome(missing_need=Need.OTHER_FAMILIES if is_excluded else Need.REPLIES)
-    answers = [vote.answers for vote in usable.values()]
+    answers = [vote.answers for vote in usable_votes.values()]
     counts = [Counter(answered[index] for answered in answers) for index in range(len(items))]
     if check is Check.DIFFICULTY:
         return _decide_tier(counts[0], stated)
     problems = tuple(
         Problem(
             check=check,
-            field=item.name,
-            reason=f"{count[CriterionAnswer.NO]} of {_count_judges(answers)} answered no",
+            field=criterion.name,
+            reason=f"{count[CriterionAnswer.NO]} of {_format_judge_count(answers)} answered no",
         )
-        for item, count in zip(items, counts, strict=True)
+        for criterion, count in zip(items, counts, strict=True)
         if _is_majority(count[CriterionAnswer.NO], answers)
     )
     if problems:
@@ -66,16 +67,16 @@ def decide(
 
 
 def _decide_tier(count: Counter[CriterionAnswer], stated: Difficulty | None) -> JuryOutcome:
-    judges = count.total()
-    [(answer, votes)] = count.most_common(1)
-    if 2 * votes <= judges or answer is CriterionAnswer.INSUFFICIENT:
+    judge_count = count.total()
+    [(answer, vote_count)] = count.most_common(1)
+    if 2 * vote_count <= judge_count or answer is CriterionAnswer.INSUFFICIENT:
         return JuryOutcome(missing_need=Need.MAJORITY)
     tier = Difficulty(answer.value)
     if stated is None:
         return JuryOutcome(missing_need=Need.DIFFICULTY, tier=tier)
     if tier is stated:
         return JuryOutcome(tier=tier)
-    reason = f"stated as {stated.value}, judged as {tier.value} by {votes} of {judges} judges"
+    reason = f"stated as {stated.value}, judged as {tier.value} by {vote_count} of {judge_count} judges"
     return JuryOutcome(
         problems=(Problem(check=Check.DIFFICULTY, field="difficulty", reason=reason),), tier=tier
     )
@@ -85,5 +86,5 @@ def _is_majority(votes: int, answers: Sequence[object]) -> bool:
     return 2 * votes > len(answers)
 
 
-def _count_judges(answers: Sequence[object]) -> str:
+def _format_judge_count(answers: Sequence[object]) -> str:
     return f"{len(answers)} judges"

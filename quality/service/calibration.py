@@ -79,12 +79,12 @@ def draw_calibration(
     """
     require(by, Action.IMPORT_QUESTIONS)
     settings = replace(settings or SearchSettings(), threshold=BIN_EDGES[0])
-    _, found = find_repeated_wordings(
+    _, similar_wordings = find_repeated_wordings(
         by=by, names=[dataset], settings=settings, progress=progress, read_session=read_session
     )
     pairs = [
         Pair(first.question.number, second.question.number, similarity, Outcome.DUPLICATE)
-        for first, second, similarity in found
+        for first, second, similarity in similar_wordings
     ]
     if not pairs:
         raise Refused(f"Dataset {dataset} has no two wordings that could be the same. Nothing to judge.")
@@ -100,7 +100,7 @@ def store_calibration(
     pairs: Sequence[CalibrationPair],
     now: datetime,
 ) -> None:
-    """Store drawn pairs. They replace those of earlier draws on the page; all judgements are kept.
+    """Store drawn pairs. On the page they replace earlier pairs; all judgements are kept.
 
     Raises:
         NotFound: there is no such dataset.

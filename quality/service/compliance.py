@@ -1,6 +1,6 @@
 """Services for the compliance of a dataset: patient data, terms of use, and keys that the text reveals.
 
-The three stages run in this order, as in ReXVQA's compliance check; a report on biases comes with them. A
+The three stages run in this order, as in ReXVQA's compliance check. The result also reports biases. A
 question that fails a stage stays in the dataset; the page Checks lists it, and a draw can leave it out.
 """
 
@@ -36,7 +36,7 @@ COMPLIANCE_CHECKS = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComplianceStage:
-    """A stage: questions with a problem of it, and those without a problem of it and of all before."""
+    """A stage. ``remaining`` counts the questions without a problem of this stage or an earlier one."""
 
     check: Check
     with_problem: int
@@ -48,7 +48,7 @@ class ComplianceReport:
     """The result of a run.
 
     ``data_use`` is the dataset's rule. ``text_only_note`` is the reason why ``text_only`` is empty; then
-    ``stages`` does not have that stage.
+    ``stages`` lacks the text-only stage.
     """
 
     dataset: str
@@ -80,7 +80,7 @@ def examine_compliance(
         dataset: the name of the dataset.
         threshold: a key with at least this probability (0 to 1) without the image is a problem.
         clock: returns the current time.
-        progress: called with the number of finished steps and of all.
+        progress: called with the number of finished steps and of all steps.
         read_session: opens a read-only session.
         transaction: opens a session that is committed at the end.
 
@@ -93,19 +93,19 @@ def examine_compliance(
     require(by, Action.IMPORT_QUESTIONS)
     if not 0 < threshold <= 1:
         raise InvalidValue("threshold", f"must be above 0 and at most 1, not {threshold:g}")
-    steps = FOLDS + 3
+    step_count = FOLDS + 3
     with read_session() as db:
         summary = datasets.load_dataset(db, name=dataset)
         questions = list(examined_questions.iterate_examined_questions(db, dataset_id=summary.id))
         permitted = load_data_use(db, dataset_id=summary.id)
-        data_use = dict(
+        data_use_problems = dict(
             examine_data_use(
                 examined_questions.iterate_origins(db, dataset_id=summary.id),
                 permitted=permitted,
                 endpoints=examined_questions.load_run_endpoints(db),
             )
         )
-    progress(1, steps)
+    progress(1, step_count)
     patient_data = run_checks(
         by=by,
         dataset=dataset,
@@ -114,19 +114,21 @@ def examine_compliance(
         read_session=read_session,
         transaction=transaction,
     )
-    progress(2, steps)
+    progress(2, step_count)
     bias, options = measure_bias(questions), measure_option_bias(questions)
-    progress(3, steps)
-    text_only = examine_text_only(questions, progress=lambda done, _: progress(3 + done, steps))
+    progress(3, step_count)
+    text_only = examine_text_only(questions, progress=lambda done, _: progress(3 + done, step_count))
     through = questions[-1].number if questions else 0
     # A stage that cannot run leaves no result: its questions would count as passed.
-    examined = tuple(
+    examined_checks = tuple(
         check for check in COMPLIANCE_CHECKS if check is not Check.TEXT_ONLY or not text_only.note
     )
-    data_use = {number: problem for number, problem in data_use.items() if number <= through}
+    data_use_problems = {
+        number: problem for number, problem in data_use_problems.items() if number <= through
+    }
     with transaction() as db:
         finish_run(db, by=by, run=patient_data, now=clock())
-        for check in examined:
+        for check in examined_checks:
             switch_check(db, by=by, dataset=dataset, check=check, is_on=True, now=clock())
         record_results(
             db,
@@ -135,8 +137,10 @@ def examine_compliance(
             check=Check.DATA_USE,
             settings={"permitted": permitted.value},
             through=through,
-            problems_found=[(number, problem) for number, problem in data_use.items() if problem is not None],
-            missing={Need.ORIGIN: len(questions) - len(data_use)},
+            problems_found=[
+                (number, problem) for number, problem in data_use_problems.items() if problem is not None
+            ],
+            missing={Need.ORIGIN: len(questions) - len(data_use_problems)},
             now=clock(),
         )
         if not text_only.note:
@@ -156,7 +160,9 @@ def examine_compliance(
                 now=clock(),
             )
     with read_session() as db:
-        stages = _count_stages(db, examined, dataset_id=summary.id, questions=len(questions), through=through)
+        stages = _count_stages(
+            db, examined_checks, dataset_id=summary.id, questions=len(questions), through=through
+        )
     return ComplianceReport(
         dataset=dataset,
         questions=len(questions),
@@ -184,11 +190,13 @@ def _count_stages(
 ) -> tuple[ComplianceStage, ...]:
     stages = []
     for index, check in enumerate(checks):
-        failed = problems.count_questions_with_problems(
+        failed_count = problems.count_questions_with_problems(
             db, dataset_id=dataset_id, checks=checks[: index + 1], through=through
         )
-        own = problems.count_questions_with_problems(
+        own_count = problems.count_questions_with_problems(
             db, dataset_id=dataset_id, checks=[check], through=through
         )
-        stages.append(ComplianceStage(check=check, with_problem=own, remaining=questions - failed))
+        stages.append(
+            ComplianceStage(check=check, with_problem=own_count, remaining=questions - failed_count)
+        )
     return tuple(stages)

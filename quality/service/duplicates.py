@@ -45,9 +45,9 @@ from storage.quality import compared_questions
 from storage.quality.name_mappings import load_mapping
 from storage.unit_of_work import read_only_session
 
-_AT_ONCE = 400
+_QUESTIONS_PER_QUERY = 400
 #: The largest number of contradicting questions that a message names.
-_NAMED = 3
+_MAX_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +55,15 @@ class DuplicateReport:
     """The result of a search within the exams of a dataset. Nothing is marked yet.
 
     Attributes:
-        dataset: its name.
+        dataset: the name of the dataset.
         questions: how many questions were compared.
-        through: the highest id of them; 0 if there are none.
+        through: the highest id of the compared questions; 0 if there are none.
         marks: the questions that would be marked.
         contradictions: pairs with the same question and contradicting keys.
         shares: the share that would be marked, of all questions, by task and by category.
         differences: what differs in the other candidates.
         paper_pairs: pairs above the paper's threshold, by the outcome of the meaning comparison.
-        settings: what the similarity was computed with.
+        settings: the settings of the search, as they are stored.
     """
 
     dataset: str
@@ -95,11 +95,11 @@ def load_embedder(db: Session, *, by: Person, endpoint: str, names: Sequence[str
         NotFound: there is no such endpoint or dataset.
         Refused: a dataset does not permit the endpoint.
     """
-    chosen = load_endpoint(db, by=by, name=endpoint)
+    chosen_endpoint = load_endpoint(db, by=by, name=endpoint)
     for name in names:
         datasets.load_dataset(db, name=name)
-    check_data_use(db, datasets=names, endpoint=chosen)
-    return EndpointEmbedder(endpoint=chosen)
+    check_data_use(db, datasets=names, endpoint=chosen_endpoint)
+    return EndpointEmbedder(endpoint=chosen_endpoint)
 
 
 def find_duplicates(
@@ -183,11 +183,11 @@ def mark_duplicates(
     numbers = [number for mark in report.marks for number in (mark.question, mark.kept)]
     numbers += [number for pair in report.contradictions for number in pair[:2]]
     keys = compared_questions.load_question_keys(db, numbers=numbers)
-    found = {
+    problems_by_check = {
         Check.DUPLICATE: [(mark.question, _describe_mark(mark, keys[mark.kept])) for mark in report.marks],
         Check.CONTRADICTION: _describe_contradictions(report.contradictions, keys),
     }
-    for check, problems in found.items():
+    for check, problems in problems_by_check.items():
         switch_check(db, by=by, dataset=report.dataset, check=check, is_on=True, now=now)
         record_results(
             db,
@@ -227,7 +227,7 @@ def find_repeated_wordings(
     progress: Callable[[int], None] = lambda _: None,
     read_session: Callable[[], AbstractContextManager[Session]] = read_only_session,
 ) -> tuple[int, list[tuple[Wording, Wording, float]]]:
-    """Compare the wordings of one dataset, or of several, where only pairs between datasets are returned.
+    """Compare the wordings of one or several datasets; of several, return only pairs between datasets.
 
     The same wording on another exam is repetition, so nothing is marked.
 
@@ -283,34 +283,34 @@ class _HighestNumber:
 
 def _load_questions(db: Session, numbers: Sequence[int]) -> dict[int, ComparedQuestion]:
     questions: dict[int, ComparedQuestion] = {}
-    wanted = sorted(set(numbers))
-    for start in range(0, len(wanted), _AT_ONCE):
-        block = wanted[start : start + _AT_ONCE]
+    sorted_numbers = sorted(set(numbers))
+    for start in range(0, len(sorted_numbers), _QUESTIONS_PER_QUERY):
+        block = sorted_numbers[start : start + _QUESTIONS_PER_QUERY]
         questions |= compared_questions.load_compared_questions(db, numbers=block)
     return questions
 
 
-def _describe_mark(mark: Mark, kept: str) -> Problem:
+def _describe_mark(mark: Mark, kept_key: str) -> Problem:
     return Problem(
         check=Check.DUPLICATE,
         field="stem",
-        reason=f"asks the same as question {kept} of the exam (similarity {mark.similarity:.2f})",
+        reason=f"asks the same as question {kept_key} of the exam (similarity {mark.similarity:.2f})",
     )
 
 
 def _describe_contradictions(pairs: Sequence[Pair], keys: dict[int, str]) -> list[tuple[int, Problem]]:
-    others: dict[int, list[str]] = {}
+    contradicting_keys: dict[int, list[str]] = {}
     for pair in pairs:
-        others.setdefault(pair.first, []).append(keys[pair.second])
-        others.setdefault(pair.second, []).append(keys[pair.first])
+        contradicting_keys.setdefault(pair.first, []).append(keys[pair.second])
+        contradicting_keys.setdefault(pair.second, []).append(keys[pair.first])
     return [
         (
             number,
             Problem(
                 check=Check.CONTRADICTION,
                 field="answer",
-                reason="contradicts the answer key of the same question: " + ", ".join(names[:_NAMED]),
+                reason="contradicts the answer key of the same question: " + ", ".join(names[:_MAX_NAMED]),
             ),
         )
-        for number, names in sorted(others.items())
+        for number, names in sorted(contradicting_keys.items())
     ]

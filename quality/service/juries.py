@@ -1,7 +1,7 @@
 """Services for juries: planning one, its progress, pausing and cancelling.
 
 A plan creates one ordinary run of requests for each check and judge, so data use, limits, costs, resuming and
-the ledger are those of all runs. Questions that a model has judged by the same criteria are not asked again.
+the ledger work as in all runs. Questions that a model has judged by the same criteria are not asked again.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from storage.quality import question_blocks
 
 #: The purpose of the calls; part of the key of each call in the ledger.
 STAGE = "jury"
-#: Questions of a jury that are asked first, to see answers and costs.
+#: The number of questions of a jury that are asked first, to see answers and costs.
 PILOT_QUESTIONS = 20
-_AT_ONCE = 500
+_QUESTIONS_PER_QUERY = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class JurySettings:
 
     Attributes:
         dataset: the name of the dataset.
-        endpoints: the names of the endpoints, each of another model family.
+        endpoints: the names of the endpoints, each of a different model family.
         checks: the checks.
         questions: the number of questions, chosen at random; None for all that are not judged yet.
         judged_only: whether only questions with a verdict of a reviewer are asked, to measure the checks.
@@ -74,7 +74,7 @@ class JurySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeProgress:
-    """A judge with the progress of its requests; None if it has no question to judge."""
+    """A judge. ``requests`` is the progress of its requests; None if it has no question to judge."""
 
     judge: Judge
     requests: RunProgress | None
@@ -90,7 +90,7 @@ class JuryProgress:
     @property
     def runs(self) -> list[RunProgress]:
         """The runs of requests, in the order in which they are worked on."""
-        return [item.requests for item in self.judges if item.requests is not None]
+        return [judge.requests for judge in self.judges if judge.requests is not None]
 
     @property
     def requests(self) -> int:
@@ -132,7 +132,7 @@ class JuryProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scope:
-    """Who may judge what: the endpoints by family, the questions, and the families that wrote each."""
+    """Who may judge what: the endpoints by family, the questions, and the families that wrote them."""
 
     dataset_id: int
     settings: JurySettings
@@ -141,19 +141,19 @@ class _Scope:
     authors: Mapping[int, frozenset[str]]
 
     @property
-    def own_is_allowed(self) -> bool:
+    def allows_own_family(self) -> bool:
         """Whether models may judge what their family wrote."""
         return bool(self.settings.override_reason.strip())
 
     def list_excluded(self, family: str) -> set[int]:
         """Return the questions that models of a family must not judge."""
-        if self.own_is_allowed:
+        if self.allows_own_family:
             return set()
         return {number for number in self.numbers if family in self.authors[number]}
 
     def list_undecidable(self) -> set[int]:
         """Return the questions that fewer than two families may judge. They are not paid for."""
-        if self.own_is_allowed:
+        if self.allows_own_family:
             return set()
         return {
             number
@@ -164,7 +164,7 @@ class _Scope:
 
 @dataclass(slots=True, kw_only=True)
 class _Plan:
-    """What is planned for one check: the questions, and those from which each family is excluded."""
+    """The plan for one check: the questions that each family is asked, and is excluded from."""
 
     check: Check
     prompt: Prompt
@@ -190,20 +190,20 @@ def plan_jury(
         Refused: another jury of the dataset is not finished, the dataset does not permit an endpoint, or no
             question is left to be judged.
         InvalidValue: there are fewer than two families, two endpoints are of one family, the stated author is
-            of no known family, a prompt has no items, or the budget is not allowed.
+            of no known family, a prompt has no criteria, or the budget is not allowed.
     """
     require(by, Action.RUN_MODELS)
     dataset_id = datasets.load_dataset(db, name=settings.dataset).id
     jury_storage.lock_dataset(db, dataset_id=dataset_id)
-    _refuse_second(db, by, dataset_id, now)
+    _refuse_second_jury(db, by, dataset_id, now)
     endpoints = _load_endpoints(db, by, settings.endpoints)
     families = load_declared_families(db)
     numbers = jury_storage.list_question_ids(db, dataset_id=dataset_id, judged_only=settings.judged_only)
     authors = _load_authors(db, numbers, families)
-    unknown = {number for number in numbers if not authors.get(number)}
+    unknown_author_numbers = {number for number in numbers if not authors.get(number)}
     written_by = _read_family(settings.written_by, families.values(), endpoints)
     if written_by is not None:
-        authors |= dict.fromkeys(unknown, frozenset({written_by}))
+        authors |= dict.fromkeys(unknown_author_numbers, frozenset({written_by}))
     scope = _Scope(
         dataset_id=dataset_id, settings=settings, endpoints=endpoints, numbers=numbers, authors=authors
     )
@@ -212,19 +212,19 @@ def plan_jury(
         for check in JURY_CHECKS
         if check in settings.checks
     ]
-    asked = {
+    asked_numbers = {
         number for plan in plans for numbers_of_family in plan.asked.values() for number in numbers_of_family
     }
-    if not asked:
+    if not asked_numbers:
         raise Refused(_describe_nothing_left(plans))
-    involved = asked | {
+    involved_numbers = asked_numbers | {
         number for plan in plans for excluded in plan.excluded.values() for number in excluded
     }
     jury_id = jury_storage.add_jury(
         db,
         dataset_id=dataset_id,
-        questions=len(involved),
-        unknown_authors=len(unknown & involved),
+        questions=len(involved_numbers),
+        unknown_authors=len(unknown_author_numbers & involved_numbers),
         written_by=written_by,
         override_reason=settings.override_reason.strip(),
         person_id=by.id or None,
@@ -245,7 +245,7 @@ def plan_jury(
             "checks": [plan.check.value for plan in plans],
             "prompts": [plan.version.label for plan in plans],
             "judges": {family: endpoint.name for family, endpoint in endpoints.items()},
-            "questions": len(involved),
+            "questions": len(involved_numbers),
             "own family allowed": bool(settings.override_reason.strip()),
             "written by": written_by,
         },
@@ -295,7 +295,7 @@ def open_jury(
 
     Raises:
         NotFound: there is no such jury.
-        Refused: it was cancelled, or its dataset does not permit an endpoint any more.
+        Refused: the jury was cancelled, or its dataset does not permit an endpoint any more.
     """
     require(by, Action.RUN_MODELS)
     for progress in load_jury_progress(db, by=by, jury_id=jury_id, now=now).runs:
@@ -309,7 +309,7 @@ def pause_jury(db: Session, *, by: Person, jury_id: int, now: datetime) -> None:
 
     Raises:
         NotFound: there is no such jury.
-        Refused: it was cancelled.
+        Refused: the jury was cancelled.
     """
     require(by, Action.RUN_MODELS)
     for progress in load_jury_progress(db, by=by, jury_id=jury_id, now=now).runs:
@@ -329,7 +329,7 @@ def cancel_jury(db: Session, *, by: Person, jury_id: int, now: datetime) -> None
             models.cancel_run(db, by=by, name=progress.run.name, now=now)
 
 
-def _refuse_second(db: Session, by: Person, dataset_id: int, now: datetime) -> None:
+def _refuse_second_jury(db: Session, by: Person, dataset_id: int, now: datetime) -> None:
     for jury in jury_storage.list_juries(db, dataset_id=dataset_id):
         progress = load_jury_progress(db, by=by, jury_id=jury.id, now=now)
         if not progress.is_finished and not progress.is_cancelled:
@@ -356,11 +356,11 @@ def _load_endpoints(db: Session, by: Person, names: Sequence[str]) -> dict[str, 
     return endpoints
 
 
-def _read_family(stated: str | None, *known: Collection[str]) -> str | None:
-    """Return the family that a person states by its name or by that of a model; None if none is stated."""
+def _read_family(stated: str | None, *family_groups: Collection[str]) -> str | None:
+    """Return the family that a person states by its name or by one of its models; None if none is stated."""
     if stated is None or not stated.strip():
         return None
-    families = {*FAMILIES, *(family for some in known for family in some)}
+    families = {*FAMILIES, *(family for group in family_groups for family in group)}
     name = stated.strip().lower()
     for family in (name, infer_family(name)):
         if family in families:
@@ -373,10 +373,10 @@ def _read_family(stated: str | None, *known: Collection[str]) -> str | None:
 def _load_authors(
     db: Session, numbers: Sequence[int], families: Mapping[str, str]
 ) -> dict[int, frozenset[str]]:
-    """Return the families of the models that wrote each question: of its origin, and its generator."""
+    """Return the families of the models that wrote each question, according to its origin and generator."""
     authors: dict[int, frozenset[str]] = {}
-    for start in range(0, len(numbers), _AT_ONCE):
-        block = numbers[start : start + _AT_ONCE]
+    for start in range(0, len(numbers), _QUESTIONS_PER_QUERY):
+        block = numbers[start : start + _QUESTIONS_PER_QUERY]
         origins = load_provenances(db.connection(), question_ids=block)
         for number, generator in jury_storage.load_generators(db, question_ids=block).items():
             calls = origins[number].calls if number in origins else ()
@@ -396,21 +396,21 @@ def _plan_check(db: Session, scope: _Scope, check: Check, version: models.Prompt
             db, dataset_id=scope.dataset_id, check=check, prompt_id=version.id, model=endpoint.model_name
         )
         excluded = scope.list_excluded(family)
-        closed = judged | excluded | undecidable
-        plan.asked[family] = [number for number in scope.numbers if number not in closed]
+        skipped = judged | excluded | undecidable
+        plan.asked[family] = [number for number in scope.numbers if number not in skipped]
         plan.excluded[family] = sorted(excluded - excluded_before - judged)
     if scope.settings.questions is not None:
-        _keep_some(plan, scope.settings.questions)
+        _keep_chosen_questions(plan, scope.settings.questions)
     return plan
 
 
-def _keep_some(plan: _Plan, count: int) -> None:
-    """Keep a number of questions, chosen by their hash, so that all checks and juries choose the same."""
+def _keep_chosen_questions(plan: _Plan, count: int) -> None:
+    """Keep ``count`` questions, chosen by their hash, so that all checks and juries choose the same."""
     open_row_ids = {number for numbers in plan.asked.values() for number in numbers}
-    chosen = set(sorted(open_row_ids, key=_hash_row_id)[:count])
+    chosen_numbers = set(sorted(open_row_ids, key=_hash_row_id)[:count])
     for numbers_by_family in (plan.asked, plan.excluded):
         for family, numbers in numbers_by_family.items():
-            numbers_by_family[family] = [number for number in numbers if number in chosen]
+            numbers_by_family[family] = [number for number in numbers if number in chosen_numbers]
 
 
 def _hash_row_id(number: int) -> bytes:

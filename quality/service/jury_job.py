@@ -36,7 +36,7 @@ def work_on_jury(
 ) -> JuryProgress:
     """Make the calls of a jury, store votes and results, and return the progress.
 
-    It stops at the first run that is paused. The votes so far are stored in each case, unless another process
+    The work stops at the first run that is paused. The votes so far are always stored, unless another process
     has taken over.
 
     Args:
@@ -47,7 +47,7 @@ def work_on_jury(
         report: called often with the number of requests that have ended.
         should_stop: whether to stop.
         is_replaced: whether another process has taken over, which stores the votes.
-        engine: the database; None for that of the environment.
+        engine: the database; None for the database of the environment.
 
     Raises:
         NotFound: there is no such jury.
@@ -57,27 +57,27 @@ def work_on_jury(
         progress = load_jury_progress(db, by=by, jury_id=jury_id, now=clock())
     ended = progress.ended
     try:
-        for item in progress.judges:
+        for judge_progress in progress.judges:
             if should_stop():
                 break
-            if item.requests is None:
+            if judge_progress.requests is None:
                 continue
-            before = item.requests.ended
+            ended_before = judge_progress.requests.ended
             result = models.work_on_run(
                 by=by,
-                name=item.requests.run.name,
+                name=judge_progress.requests.run.name,
                 worker=worker,
                 clock=clock,
                 report=partial(_report_calls, report, ended),
                 should_stop=should_stop,
                 engine=engine,
             )
-            ended += result.ended - before
+            ended += result.ended - ended_before
             if not result.is_finished:
                 break
     finally:
         if not is_replaced():
-            _store(by=by, jury=progress.jury, now=clock(), engine=engine)
+            _store_results(by=by, jury=progress.jury, now=clock(), engine=engine)
     with read_only_session(engine) as db:
         return load_jury_progress(db, by=by, jury_id=jury_id, now=clock())
 
@@ -102,12 +102,12 @@ def _report_calls(report: Callable[[int], None], ended: int, calls: int) -> None
     report(ended + calls)
 
 
-def _store(*, by: Person, jury: Jury, now: datetime, engine: Engine | None) -> None:
+def _store_results(*, by: Person, jury: Jury, now: datetime, engine: Engine | None) -> None:
     with unit_of_work(engine) as db:
-        usable = Counter[Check]()
+        usable_votes = Counter[Check]()
         for judge in jury.judges:
-            usable[judge.check] += store_votes(db, by=by, judge=judge)
-        update_results(db, by=by, jury=jury, usable_votes=usable, now=now)
+            usable_votes[judge.check] += store_votes(db, by=by, judge=judge)
+        update_results(db, by=by, jury=jury, usable_votes=usable_votes, now=now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Services for the results of juries: storing votes and what they decide, and reading both.
 
-Which votes count: those by the prompt version in the settings of the check. Of a family, the last usable one.
+A vote counts if it was made with the prompt version in the settings of the check. If a family has several
+usable votes on a question, only the last one counts.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemCounts:
-    """How the judges of one family answered an item; ``answers`` has each allowed answer."""
+    """How the judges of one family answered a criterion; ``answers`` has each allowed answer."""
 
     item: JuryCriterion
     family: str
@@ -49,7 +50,7 @@ class JuryResults:
         check: the check.
         prompt: the label of the prompt version with the criteria.
         judged: the number of questions with a vote, usable or not.
-        counts: the answers by item and family.
+        counts: the answers by criterion and family.
         failures: the number of replies that cannot be used and of excluded judges, by (family, reason).
         is_test: whether a judge is the small model of the tests.
         override_reasons: why judges of these votes may belong to the family of the author; empty if none may.
@@ -66,7 +67,7 @@ class JuryResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoteDetails:
-    """The vote of a judge on a question with the reasons, in the order of the items."""
+    """The vote of a judge on a question with the reasons, in the order of the criteria."""
 
     judge: Judge
     items: tuple[JuryCriterion, ...]
@@ -77,16 +78,16 @@ class VoteDetails:
 def store_votes(  # allow writes-without-record: the votes are read from the ledger, which is the record
     db: Session, *, by: Person, judge: Judge
 ) -> int:
-    """Store the votes of a judge from the replies so far, and return the number of usable ones.
+    """Store the votes of a judge from the replies so far, and return the number of usable votes.
 
     Requests that have not been called have no vote.
     """
     require(by, Action.RUN_MODELS)
     if judge.model_run is None:
         return 0
-    items = _load_items(db, judge.prompt)
+    criteria = _load_criteria(db, judge.prompt)
     votes = [
-        (int(reply.custom_id), _read_vote(reply, judge.family, items))
+        (int(reply.custom_id), _read_vote(reply, judge.family, criteria))
         for reply in models.iterate_replies(db, by=by, name=judge.model_run)
         if reply.output is not None or reply.failure
     ]
@@ -97,30 +98,30 @@ def store_votes(  # allow writes-without-record: the votes are read from the led
 def update_results(
     db: Session, *, by: Person, jury: Jury, usable_votes: Mapping[Check, int], now: datetime
 ) -> None:
-    """Store the results of the checks of a jury that its votes change.
+    """Store the results of those checks that the votes of a jury change.
 
-    The criteria of the results change only with a usable vote, and never to those of an older jury: its votes
-    are kept, but those of the newer one count.
+    The criteria of the results change only if there is a usable vote, and never to the criteria of an older
+    jury: the votes of the older jury are kept, but the votes of the newer jury count.
 
     Args:
         db: a session that can write.
         by: the acting person.
         jury: the jury.
-        usable_votes: its number of usable votes by check.
+        usable_votes: the jury's number of usable votes by check.
         now: the current time.
     """
     require(by, Action.RUN_MODELS)
     dataset_id = datasets.load_dataset(db, name=jury.dataset).id
     states = check_states.load_states(db, dataset_id=dataset_id)
-    newer = {
+    newer_prompts = {
         (judge.check, judge.prompt)
-        for other in jury_storage.list_juries(db, dataset_id=dataset_id)
-        if other.id > jury.id
-        for judge in other.judges
+        for other_jury in jury_storage.list_juries(db, dataset_id=dataset_id)
+        if other_jury.id > jury.id
+        for judge in other_jury.judges
     }
     for check, prompt in dict.fromkeys((judge.check, judge.prompt) for judge in jury.judges):
         current = states[check].settings.get("prompt")
-        if current == prompt or (usable_votes.get(check) and (check, current) not in newer):
+        if current == prompt or (usable_votes.get(check) and (check, current) not in newer_prompts):
             store_jury_results(db, by=by, dataset=jury.dataset, check=check, prompt=prompt, now=now)
 
 
@@ -145,13 +146,13 @@ def store_jury_results(
     """
     require(by, Action.RUN_MODELS)
     summary = datasets.load_dataset(db, name=dataset)
-    missing: Counter[Need] = Counter()
-    found: list[tuple[int, Problem]] = []
+    missing_counts: Counter[Need] = Counter()
+    found_problems: list[tuple[int, Problem]] = []
     for number, outcome in _iterate_outcomes(db, summary.id, check, prompt):
-        found += [(number, problem) for problem in outcome.problems]
+        found_problems += [(number, problem) for problem in outcome.problems]
         if outcome.missing_need is not None:
-            missing[outcome.missing_need] += 1
-    problems.replace_problems(db, dataset_id=summary.id, check=check, problems=found)
+            missing_counts[outcome.missing_need] += 1
+    problems.replace_problems(db, dataset_id=summary.id, check=check, problems=found_problems)
     switch_check(db, by=by, dataset=dataset, check=check, is_on=True, now=now)
     state = check_states.load_states(db, dataset_id=summary.id)[check]
     check_states.save_state(
@@ -161,11 +162,11 @@ def store_jury_results(
             state,
             version=CHECKS[check].version,
             settings={"prompt": prompt},
-            missing_needs=missing,
+            missing_needs=missing_counts,
             checked_at=now,
         ),
     )
-    reported = len({number for number, _ in found})
+    reported_count = len({number for number, _ in found_problems})
     record_action(
         db,
         by=by,
@@ -174,11 +175,11 @@ def store_jury_results(
         new={
             "checks": {check.value: CHECKS[check].version},
             "prompt": prompt,
-            "problems": {check.value: reported},
+            "problems": {check.value: reported_count},
         },
         now=now,
     )
-    return reported
+    return reported_count
 
 
 def load_jury_outcomes(
@@ -191,14 +192,14 @@ def load_jury_outcomes(
     prompt = state.settings.get("prompt")
     if prompt is None:
         return {}
-    items = _load_items(db, str(prompt))
+    criteria = _load_criteria(db, str(prompt))
     votes = jury_storage.load_votes(
         db, dataset_id=dataset_id, check=state.check, prompt=str(prompt), question_ids=question_ids
     )
-    stated = _load_stated(db, state.check, list(votes))
+    stated_difficulties = _load_stated(db, state.check, list(votes))
     return {
-        number: decide(state.check, items, given, stated=stated.get(number))
-        for number, given in votes.items()
+        number: decide(state.check, criteria, question_votes, stated=stated_difficulties.get(number))
+        for number, question_votes in votes.items()
     }
 
 
@@ -217,7 +218,7 @@ def count_judged_by_all(
 ) -> int:
     """Return the number of questions, up to the id ``through``, with a vote that counts for each check.
 
-    All questions up to the id if there are no checks. Callers check permissions.
+    Without checks, return the number of all questions up to the id. Callers check permissions.
     """
     prompts = {state.check: str(state.settings.get("prompt", "")) for state in states}
     if not all(prompts.values()):
@@ -228,7 +229,7 @@ def count_judged_by_all(
 
 
 def outcome_to_result(check: Check, outcome: JuryOutcome | None) -> CheckResult:
-    """Return the result of a check for a question; None if no jury judged it."""
+    """Return the result of a check for a question. ``outcome`` is None if no jury judged it."""
     if outcome is None:
         return CheckResult(check=check, missing_need=Need.JURY)
     if outcome.problems:
@@ -254,14 +255,14 @@ def load_jury_results(db: Session, *, by: Person, dataset: str) -> list[JuryResu
         prompt = states[check].settings.get("prompt")
         if prompt is None:
             continue
-        items = _load_items(db, str(prompt))
+        criteria = _load_criteria(db, str(prompt))
         counts = jury_storage.count_answers(db, dataset_id=summary.id, check=check, prompt=str(prompt))
         results.append(
             JuryResults(
                 check=check,
                 prompt=str(prompt),
                 judged=count_judged(db, dataset_id=summary.id, state=states[check]),
-                counts=tuple(_count_items(check, items, counts)),
+                counts=tuple(_count_answers(check, criteria, counts)),
                 failures={
                     (count.family, count.failure): count.questions for count in counts if not count.answers
                 },
@@ -281,7 +282,7 @@ def load_jury_results(db: Session, *, by: Person, dataset: str) -> list[JuryResu
 def load_jury_tiers(
     db: Session, *, by: Person, dataset: str, question_row_ids: Collection[int]
 ) -> dict[int, Difficulty]:
-    """Return the tiers on which juries agree, for those of the questions that have one.
+    """Return the tiers on which juries agree, for the questions that have one.
 
     Raises:
         NotFound: there is no such dataset.
@@ -298,29 +299,31 @@ def load_question_votes(db: Session, *, by: Person, question_row_id: int) -> lis
     require(by, Action.SEE_CHECKS)
     details = []
     for judge, vote in jury_storage.list_votes_of_question(db, question_id=question_row_id):
-        items = _load_items(db, judge.prompt)
+        criteria = _load_criteria(db, judge.prompt)
         reasons: tuple[str, ...] = ()
         if vote.answers and judge.model_run is not None:
             reply = models.find_reply(db, by=by, name=judge.model_run, custom_id=str(question_row_id))
-            reasons = read_answers(reply, items)[1] if reply is not None else ()
-        details.append(VoteDetails(judge=judge, items=items, vote=vote, reasons=reasons))
+            reasons = read_answers(reply, criteria)[1] if reply is not None else ()
+        details.append(VoteDetails(judge=judge, items=criteria, vote=vote, reasons=reasons))
     return details
 
 
 def _iterate_outcomes(
     db: Session, dataset_id: int, check: Check, prompt: str
 ) -> Iterator[tuple[int, JuryOutcome]]:
-    items = _load_items(db, prompt)
+    criteria = _load_criteria(db, prompt)
     block: list[tuple[int, list[Vote]]] = []
 
     def decide_block() -> Iterator[tuple[int, JuryOutcome]]:
-        stated = _load_stated(db, check, [number for number, _ in block])
+        stated_difficulties = _load_stated(db, check, [number for number, _ in block])
         for number, votes in block:
-            yield number, decide(check, items, votes, stated=stated.get(number))
+            yield number, decide(check, criteria, votes, stated=stated_difficulties.get(number))
         block.clear()
 
-    for item in jury_storage.iterate_votes(db, dataset_id=dataset_id, check=check, prompt=prompt):
-        block.append(item)
+    for votes_of_question in jury_storage.iterate_votes(
+        db, dataset_id=dataset_id, check=check, prompt=prompt
+    ):
+        block.append(votes_of_question)
         if len(block) == _AT_ONCE:
             yield from decide_block()
     if block:
@@ -334,30 +337,30 @@ def _load_stated(db: Session, check: Check, numbers: Collection[int]) -> dict[in
     return jury_storage.load_difficulties(db, question_ids=numbers)
 
 
-def _load_items(db: Session, label: str) -> tuple[JuryCriterion, ...]:
+def _load_criteria(db: Session, label: str) -> tuple[JuryCriterion, ...]:
     version = find_prompt(db, label=label)
     if version is None:
         raise ValueError(f"there is no prompt {label}")
     return read_criteria(parse_prompt(version.content))
 
 
-def _read_vote(reply: models.RunReply, family: str, items: tuple[JuryCriterion, ...]) -> Vote:
+def _read_vote(reply: models.RunReply, family: str, criteria: tuple[JuryCriterion, ...]) -> Vote:
     if reply.output is None:
         return Vote(family=family, answers=(), failure=reply.failure)
     try:
-        return Vote(family=family, answers=read_answers(reply.output, items)[0])
+        return Vote(family=family, answers=read_answers(reply.output, criteria)[0])
     except InvalidValue as error:
         return Vote(family=family, answers=(), failure=f"reply of another form: {error.reason}")
 
 
-def _count_items(
-    check: Check, items: tuple[JuryCriterion, ...], counts: Collection[jury_storage.AnswerCount]
+def _count_answers(
+    check: Check, criteria: tuple[JuryCriterion, ...], counts: Collection[jury_storage.AnswerCount]
 ) -> Iterator[ItemCounts]:
     families = sorted({count.family for count in counts if count.answers})
-    for index, item in enumerate(items):
+    for index, criterion in enumerate(criteria):
         for family in families:
             answers = dict.fromkeys(list_allowed_answers(check), 0)
             for count in counts:
                 if count.family == family and count.answers:
                     answers[count.answers[index]] += count.questions
-            yield ItemCounts(item=item, family=family, answers=answers)
+            yield ItemCounts(item=criterion, family=family, answers=answers)

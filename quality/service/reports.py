@@ -76,9 +76,9 @@ class CheckLine:
 class CheckReport:
     """The results of the checks of a dataset.
 
-    ``with_problems`` is the number of questions with a problem of any check that is switched on: the others
-    are valid, V(Q) = 1 in ReXVQA's equation 1. ``waiting`` is the number of questions on which some check
-    that is switched on has not run with its present version and settings. ``minimum_explanation`` is in
+    ``with_problems`` is the number of questions with a problem of any check that is switched on. The other
+    questions are valid, V(Q) = 1 in ReXVQA's equation 1. ``waiting`` is the number of questions on which some
+    check that is switched on has not run with its present version and settings. ``minimum_explanation`` is in
     characters.
     """
 
@@ -101,7 +101,7 @@ class CheckReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all checks that are switched on have run on all questions, with today's settings."""
+        """Whether all checks that are switched on have run on all questions, with their present settings."""
         return not self.waiting
 
 
@@ -116,7 +116,7 @@ class DatasetProblems:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOutcomes:
-    """The results of a check for some questions, by question id: which were checked, and which reported."""
+    """The ids of the questions that a check has checked, and of the questions with a problem of it."""
 
     checked: frozenset[int]
     reported: frozenset[int]
@@ -159,7 +159,7 @@ def _count_not_run(
     db: Session, summary: DatasetSummary, states: Mapping[Check, CheckState]
 ) -> dict[Check, int]:
     """Return the number of questions on which each check has not run."""
-    newer: dict[int, int] = {}
+    newer_counts: dict[int, int] = {}
     not_run: dict[Check, int] = {}
     for check, state in states.items():
         if check in CHECKS_ON_IMPORT:
@@ -168,9 +168,9 @@ def _count_not_run(
             not_run[check] = summary.questions - count_judged(db, dataset_id=summary.id, state=state)
         else:
             after = state.checked_through
-            if after not in newer:
-                newer[after] = question_blocks.count_questions(db, dataset_id=summary.id, after=after)
-            not_run[check] = newer[after]
+            if after not in newer_counts:
+                newer_counts[after] = question_blocks.count_questions(db, dataset_id=summary.id, after=after)
+            not_run[check] = newer_counts[after]
     return not_run
 
 
@@ -180,11 +180,13 @@ def _count_waiting(db: Session, summary: DatasetSummary, lines: Collection[Check
     if not incomplete:
         return 0
     # A jury may have judged any of the questions. The other checks run in the order of ids.
-    juries = [line.state for line in incomplete if line.check in JURY_CHECKS]
-    others = [line for line in incomplete if line.check not in JURY_CHECKS]
-    through = min((0 if line.is_outdated else line.state.checked_through for line in others), default=None)
-    complete = count_judged_by_all(db, dataset_id=summary.id, states=juries, through=through)
-    return summary.questions - complete
+    jury_states = [line.state for line in incomplete if line.check in JURY_CHECKS]
+    other_lines = [line for line in incomplete if line.check not in JURY_CHECKS]
+    through = min(
+        (0 if line.is_outdated else line.state.checked_through for line in other_lines), default=None
+    )
+    complete_count = count_judged_by_all(db, dataset_id=summary.id, states=jury_states, through=through)
+    return summary.questions - complete_count
 
 
 def _build_line(summary: DatasetSummary, state: CheckState, *, not_run: int, with_problem: int) -> CheckLine:
@@ -233,8 +235,8 @@ def list_results(db: Session, *, by: Person, question_row_id: int) -> list[Check
         elif not is_checked(state, question_id=question_row_id):
             results.append(CheckResult(check=check, missing_need=Need.RESULT))
         else:
-            missing = checked.find_missing_need(CHECKS[check].needs)
-            results.append(CheckResult(check=check, missing_need=missing))
+            missing_need = checked.find_missing_need(CHECKS[check].needs)
+            results.append(CheckResult(check=check, missing_need=missing_need))
     return results
 
 
@@ -343,13 +345,13 @@ def list_datasets(db: Session, *, by: Person) -> list[DatasetSummary]:
 
 
 def list_dataset_problems(db: Session, *, by: Person) -> list[DatasetProblems]:
-    """List all datasets in the order of creation."""
+    """List all datasets in the order of creation, with the number of questions with a problem."""
     require(by, Action.SEE_CHECKS)
     sizes = frames.load_dataset_sizes(db)
     counts = problems.count_questions_with_problems_by_dataset(db)
-    numbers = {name: number for number, name in frames.load_dataset_names(db).items()}
+    ids_by_name = {name: number for number, name in frames.load_dataset_names(db).items()}
     return [
-        DatasetProblems(name=name, questions=questions, with_problems=counts.get(numbers[name], 0))
+        DatasetProblems(name=name, questions=questions, with_problems=counts.get(ids_by_name[name], 0))
         for name, questions in sizes.items()
     ]
 

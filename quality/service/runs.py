@@ -1,9 +1,9 @@
 """Services that run checks on the questions of a dataset and store what they report.
 
 A run reads blocks of questions and stores the results of each block in a transaction of its own, together
-with the id up to which the check has run. So it blocks others only for moments, continues after a stop where
-it was, and later runs check only questions that are new. A check whose version or settings changed starts
-again from the first question.
+with the id up to which the check has run. A run therefore blocks other writers only for moments, and
+continues after a stop where it was. Later runs check only new questions. A check whose version or settings
+changed starts again from the first question.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from storage.quality.check_states import CheckState
 from storage.unit_of_work import read_only_session, unit_of_work
 
 BLOCK_SIZE = 2_000
-#: Fewer questions are checked in this process, because starting others takes some seconds.
+#: Fewer questions are checked in this process, because starting other processes takes some seconds.
 _FEW_QUESTIONS = 40_000
 
 
@@ -92,26 +92,29 @@ def run_checks(
         summary = datasets.load_dataset(db, name=dataset)
         states = check_states.load_states(db, dataset_id=summary.id)
         expected = datasets.load_expectations(db, dataset_id=summary.id)
-        chosen = [
+        chosen_checks = [
             check for check in QUESTION_CHECKS if (states[check].is_on if checks is None else check in checks)
         ]
-        due = tuple(_plan_check(states[check], current_settings(check, summary)) for check in chosen)
-        after = min((item.after for item in due), default=0)
+        due = tuple(_plan_check(states[check], current_settings(check, summary)) for check in chosen_checks)
+        after = min((due_check.after for due_check in due), default=0)
         total = question_blocks.count_questions(db, dataset_id=summary.id, after=after) if due else 0
-    missing = {item.check: Counter(states[item.check].missing_needs if item.after else {}) for item in due}
-    found = dict.fromkeys(chosen, 0)
+    missing = {
+        due_check.check: Counter(states[due_check.check].missing_needs if due_check.after else {})
+        for due_check in due
+    }
+    problem_counts = dict.fromkeys(chosen_checks, 0)
     done = 0
     blocks = _read_blocks(read_session, summary.id, after=after, expected=expected, due=due) if total else ()
     for result in _check_blocks(blocks, executor, questions=total):
         for check, counts in result.missing.items():
             missing[check].update(counts)
-            found[check] += len(result.problems[check])
+            problem_counts[check] += len(result.problems[check])
         with transaction() as db:
             _store_block(db, summary.id, due, result, missing=missing, after=after, now=clock())
         after = result.through
         done += result.questions
         progress(done, total)
-    return CheckRun(dataset=dataset, dataset_id=summary.id, questions=total, problems=found)
+    return CheckRun(dataset=dataset, dataset_id=summary.id, questions=total, problems=problem_counts)
 
 
 def finish_run(db: Session, *, by: Person, run: CheckRun, now: datetime) -> None:
@@ -164,8 +167,8 @@ def record_results(
     if check in QUESTION_CHECKS:
         raise ValueError(f"{check} is run by run_checks")
     summary = datasets.load_dataset(db, name=dataset)
-    found = list(problems_found)
-    problems.replace_problems(db, dataset_id=summary.id, check=check, problems=found)
+    found_problems = list(problems_found)
+    problems.replace_problems(db, dataset_id=summary.id, check=check, problems=found_problems)
     state = check_states.load_states(db, dataset_id=summary.id)[check]
     check_states.save_state(
         db,
@@ -180,7 +183,10 @@ def record_results(
         ),
     )
     run = CheckRun(
-        dataset=dataset, dataset_id=summary.id, questions=summary.questions, problems={check: len(found)}
+        dataset=dataset,
+        dataset_id=summary.id,
+        questions=summary.questions,
+        problems={check: len(found_problems)},
     )
     finish_run(db, by=by, run=run, now=now)
 
@@ -208,10 +214,10 @@ def _read_blocks(
         if not rows:
             return
         # A file that is being imported at the same time is left to the next run.
-        known = [row for row in rows if row[1] in expected]
-        if known:
-            yield QuestionBlock(rows=known, expected=expected, radiographs=radiographs, due=due)
-        if len(known) < len(rows):
+        imported_rows = [row for row in rows if row[1] in expected]
+        if imported_rows:
+            yield QuestionBlock(rows=imported_rows, expected=expected, radiographs=radiographs, due=due)
+        if len(imported_rows) < len(rows):
             return
         after = rows[-1][0]
 
@@ -261,14 +267,14 @@ def _store_block(
     after: int,
     now: datetime,
 ) -> None:
-    items = [item for item in due if item.after < result.through]
-    for start, group in itertools.groupby(items, key=lambda item: max(after, item.after)):
+    due_here = [due_check for due_check in due if due_check.after < result.through]
+    for start, group in itertools.groupby(due_here, key=lambda due_check: max(after, due_check.after)):
         problems.replace_problems_of_block(
             db,
             dataset_id=dataset_id,
             after=start,
             through=result.through,
-            problems={item.check: result.problems[item.check] for item in group},
+            problems={due_check.check: result.problems[due_check.check] for due_check in group},
         )
     # Loaded again: a check may have been switched off meanwhile.
     states = check_states.load_states(db, dataset_id=dataset_id)
@@ -277,14 +283,14 @@ def _store_block(
         dataset_id=dataset_id,
         states=[
             replace(
-                states[item.check],
-                version=CHECKS[item.check].version,
-                settings=dict(item.settings),
+                states[due_check.check],
+                version=CHECKS[due_check.check].version,
+                settings=dict(due_check.settings),
                 checked_through=result.through,
-                missing_needs=dict(missing[item.check]),
+                missing_needs=dict(missing[due_check.check]),
                 checked_at=now,
             )
-            for item in items
+            for due_check in due_here
         ],
     )
 

@@ -55,8 +55,8 @@ def reset_checks(db: Session, *, by: Person, dataset: str, now: datetime) -> Non
     require(by, Action.IMPORT_QUESTIONS)
     summary = datasets.load_dataset(db, name=dataset)
     states = check_states.load_states(db, dataset_id=summary.id)
-    chosen = [check for check in QUESTION_CHECKS if states[check].is_on]
-    check_states.restart_checks(db, dataset_id=summary.id, checks=chosen)
+    active_checks = [check for check in QUESTION_CHECKS if states[check].is_on]
+    check_states.restart_checks(db, dataset_id=summary.id, checks=active_checks)
     record_action(db, by=by, action="check all questions again", subject=f"dataset {summary.id}", now=now)
 
 

@@ -18,15 +18,15 @@ from terminology.taxonomy import NamedField, NameMapping, load_taxonomy, normali
 
 #: The maximum length of a raw name that can be mapped. Names are in an index, whose entries are limited.
 MAX_NAME_LENGTH = 500
-_SIMILAR = 0.6
+_MIN_SIMILARITY = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawName:
     """A raw name of a dataset.
 
-    ``controlled`` is None if the name is not mapped. ``mapped_by`` is the person who mapped it in this
-    dataset; "" if the mapping is that of the taxonomy, or was made by the command.
+    ``controlled`` is None if the name is not mapped. ``is_own`` states that the dataset has its own mapping.
+    ``mapped_by`` is the person who made it; "" if the command made it, or if the taxonomy maps the name.
     """
 
     name: str
@@ -55,7 +55,7 @@ class NameReport:
 
     @property
     def questions(self) -> int:
-        """The number of questions with a name; for regions, a question counts once for each."""
+        """The number of questions with a name; for regions, a question counts once for each region."""
         return sum(name.questions for name in self.names)
 
     @property
@@ -74,12 +74,12 @@ def load_names(db: Session, *, by: Person, dataset: str, field: NamedField) -> N
     dataset_id = datasets.load_dataset(db, name=dataset).id
     taxonomy = load_taxonomy()
     mapping = name_mappings.load_mapping(db, dataset_id=dataset_id)
-    mapped = name_mappings.list_mapped_names(db, dataset_id=dataset_id, named_field=field)
-    own = {row.raw_name: row for row in mapped}
+    mapped_rows = name_mappings.list_mapped_names(db, dataset_id=dataset_id, named_field=field)
+    own_rows = {row.raw_name: row for row in mapped_rows}
     names = []
     for raw, questions in name_mappings.count_raw_names(db, dataset_id=dataset_id, named_field=field):
         controlled = mapping.find_controlled(field, raw)
-        row = own.get(raw)
+        row = own_rows.get(raw)
         names.append(
             RawName(
                 name=raw,
@@ -91,8 +91,8 @@ def load_names(db: Session, *, by: Person, dataset: str, field: NamedField) -> N
                 mapped_at=row.mapped_at if row is not None else None,
             )
         )
-    last_mapped = mapped[0].raw_name if mapped else None
-    before = (
+    last_mapped = mapped_rows[0].raw_name if mapped_rows else None
+    previous_name = (
         name_mappings.load_previous_name(db, dataset_id=dataset_id, named_field=field, raw_name=last_mapped)
         if last_mapped is not None
         else None
@@ -102,7 +102,7 @@ def load_names(db: Session, *, by: Person, dataset: str, field: NamedField) -> N
         field=field,
         names=tuple(names),
         last_mapped=last_mapped,
-        previous_name=before if before in taxonomy.list_names(field) else None,
+        previous_name=previous_name if previous_name in taxonomy.list_names(field) else None,
     )
 
 
@@ -162,8 +162,8 @@ def map_name(
         raise InvalidValue(
             "raw name", f"has {len(raw):,} characters; names of at most {MAX_NAME_LENGTH} can be mapped"
         )
-    own = name_mappings.load_mapping(db, dataset_id=dataset_id).own.get((field, raw))
-    if own == controlled:
+    own_name = name_mappings.load_mapping(db, dataset_id=dataset_id).own.get((field, raw))
+    if own_name == controlled:
         return
     if controlled is not None and not name_mappings.list_stems_with_name(
         db, dataset_id=dataset_id, named_field=field, raw_name=raw, count=1
@@ -194,14 +194,14 @@ def map_name(
 
 def suggest_names(field: NamedField, raw: str) -> list[str]:
     """Return all controlled names of a field, those whose names or words are similar to ``raw`` first."""
-    wanted = normalise_name(raw)
-    words = set(wanted.split())
+    normalised = normalise_name(raw)
+    words = set(normalised.split())
 
     def rate(names: tuple[str, ...]) -> float:
         texts = [normalise_name(name) for name in names]
-        ratio = max(difflib.SequenceMatcher(None, wanted, text).ratio() for text in texts)
-        shared = max(len(words & set(text.split())) / max(1, len(set(text.split()))) for text in texts)
-        return max(ratio if ratio >= _SIMILAR else 0.0, shared)
+        ratio = max(difflib.SequenceMatcher(None, normalised, text).ratio() for text in texts)
+        shared_share = max(len(words & set(text.split())) / max(1, len(set(text.split()))) for text in texts)
+        return max(ratio if ratio >= _MIN_SIMILARITY else 0.0, shared_share)
 
     entries = load_taxonomy().names[field]
     rates = {entry.name: rate((entry.name, *entry.raw_names)) for entry in entries}
