@@ -42,8 +42,8 @@ ICC_TYPES = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k")
 def intraclass(ratings: NDArray[np.float64], *, confidence: float = CONFIDENCE) -> list[Intraclass]:
     """Compute the six intraclass correlations of Shrout and Fleiss for raters on a numeric scale.
 
-    Use instead of kappa if answers are measurements. ICC2 holds for similar raters, ICC3 for these raters
-    only. A name that ends in "k" is the reliability of the mean of all raters.
+    Use them instead of kappa if answers are measurements. ICC2 holds for similar raters, ICC3 for these
+    raters only. A name that ends in "k" is the reliability of the mean of all raters.
 
     Args:
         ratings: shape (questions, raters), NaN where missing. Only questions that all raters rated are used.

@@ -3,8 +3,8 @@
 Assumptions. All raters give the rarer answer with the same probability ``share``, and kappa is the intraclass
 kappa of the common-correlation model. The expected interval contains the values of kappa whose expected
 numbers of cases (by the number of raters who give the rarer answer) fit the expected data by the chi-square
-test of goodness of fit. R's package kappaSize uses the same formula. If the share is unknown to the analysis,
-as always in a report, the interval there is somewhat wider.
+test of goodness of fit. R's package kappaSize uses the same formula. The formula takes the share as known. In
+a report it is estimated, so the interval there is somewhat wider.
 
 Sources: Donner A, Eliasziw M, Stat Med 1992;11:1511-1519; Altaye M, Donner A, Klar N, Biometrics
 2001;57:584-588; Donner A, Rotondi MA, Int J Biostat 2010;6:31.
@@ -51,16 +51,16 @@ def expected_kappa_limits(
         raise InvalidValue("cases", f"must be 1 or more, not {cases}")
     _check(kappa, share, raters)
     critical = float(scipy.special.chdtri(1, 1 - confidence)) / cases
-    lowest, tiny = _lowest_kappa(share, raters), 1e-9
+    lowest_kappa, tiny = _lowest_kappa(share, raters), 1e-9
 
-    def distance(limit: float) -> float:
+    def excess_distance(limit: float) -> float:
         return _distance_per_case(kappa, limit, share, raters) - critical
 
-    low, high = lowest, 1.0
-    if distance(lowest + tiny) > 0:
-        low = float(scipy.optimize.brentq(distance, lowest + tiny, kappa))
-    if distance(1 - tiny) > 0:
-        high = float(scipy.optimize.brentq(distance, kappa, 1 - tiny))
+    low, high = lowest_kappa, 1.0
+    if excess_distance(lowest_kappa + tiny) > 0:
+        low = float(scipy.optimize.brentq(excess_distance, lowest_kappa + tiny, kappa))
+    if excess_distance(1 - tiny) > 0:
+        high = float(scipy.optimize.brentq(excess_distance, kappa, 1 - tiny))
     return low, high
 
 

@@ -20,7 +20,7 @@ CONFIDENCE = 0.95
 class Proportion:
     """The share of ``count`` in ``n``.
 
-    Estimate and limits are 0 to 1, or None with the reason in ``note``.
+    Estimate and limits are 0 to 1. If they are None, ``note`` gives the reason.
     """
 
     count: int
@@ -104,8 +104,7 @@ def wilson_by_cluster(
 
     The interval is Wilson's at the effective size n / d. The design effect d is the variance by clusters
     divided by the variance of independent questions, at least 1. With one question per cluster the result is
-    that of :func:`wilson`. The same is true if all or no questions are hits, because d can't be estimated
-    then.
+    that of :func:`wilson`. The same is true if all questions or none are hits, because d cannot be estimated.
 
     Args:
         hits: whether each question is a hit.
@@ -147,16 +146,18 @@ def share_from_sums(
         squares: the sum over clusters of the squared sum of deviations from the share.
         confidence: the confidence level of the interval.
     """
-    plain = wilson(count, n, confidence=confidence)
+    independent_share = wilson(count, n, confidence=confidence)
     if count in (0, n) or clusters == n:
-        return plain
+        return independent_share
     if clusters == 1:
-        return replace(plain, note="one exam only: the interval treats its questions as independent")
+        return replace(
+            independent_share, note="one exam only: the interval treats its questions as independent"
+        )
     share = count / n
     cluster_variance = clusters / (clusters - 1) * squares / n**2
-    independent = share * (1 - share) / (n - 1)
-    effect = max(1.0, cluster_variance / independent)
-    low, high = wilson_limits(count / effect, n / effect, confidence)
+    independent_variance = share * (1 - share) / (n - 1)
+    design_effect = max(1.0, cluster_variance / independent_variance)
+    low, high = wilson_limits(count / design_effect, n / design_effect, confidence)
     return Proportion(count=count, n=n, estimate=share, low=low, high=high)
 
 
@@ -178,11 +179,11 @@ def _beta_interval(
 
 def _continuity_corrected_limits(count: int, n: int, confidence: float) -> tuple[float, float]:
     z, share = NormalDist().inv_cdf(0.5 + confidence / 2), count / n
-    middle, denominator = 2 * count + z**2, 2 * (n + z**2)
+    centre_term, denominator = 2 * count + z**2, 2 * (n + z**2)
     lower_term = z**2 - 2 - 1 / n + 4 * share * (n * (1 - share) + 1)
     upper_term = z**2 + 2 - 1 / n + 4 * share * (n * (1 - share) - 1)
-    low = 0.0 if count == 0 else (middle - 1 - z * math.sqrt(lower_term)) / denominator
-    high = 1.0 if count == n else (middle + 1 + z * math.sqrt(upper_term)) / denominator
+    low = 0.0 if count == 0 else (centre_term - 1 - z * math.sqrt(lower_term)) / denominator
+    high = 1.0 if count == n else (centre_term + 1 + z * math.sqrt(upper_term)) / denominator
     return max(0.0, low), min(1.0, high)
 
 
@@ -191,8 +192,8 @@ def _undefined_proportion() -> Proportion:
 
 
 def wilson_limits(count: float, n: float, confidence: float) -> tuple[float, float]:
-    """Compute the limits of Wilson's interval; ``count`` and ``n`` may be effective, thus not integers."""
-    # The lower tail, as in statsmodels, gives the same last digit.
+    """Compute the limits of Wilson's interval; ``count`` and ``n`` may be effective sizes, not integers."""
+    # statsmodels also uses the lower tail, so the last digit is the same.
     z, share = -float(scipy.special.ndtri((1 - confidence) / 2)), count / n
     scale = 1 + z**2 / n
     middle = (share + z**2 / (2 * n)) / scale

@@ -1,10 +1,10 @@
-"""Weighted rates in a part of a sample, such as the share of errors among the questions that a check finds.
+"""Weighted rates in a part of a sample, such as the share of errors among the questions that a check flags.
 
 The rate of a part is a ratio of two weighted sums, because the size of the part is unknown. Its variance is
 by Taylor linearisation, clustered by patient, with replacement (no finite-population correction) and without
 strata, which errs towards wide intervals. The interval is Clopper and Pearson's at the effective sample size
 (Korn and Graubard), at most that of Kish, (sum of weights)^2 / sum of squared weights. Without a hit or
-without a miss the variance is 0; each patient then counts as at most one question.
+without a miss the variance is 0; the effective size is then at most the number of patients.
 
 Sources: Cochran WG, Sampling Techniques, 3rd ed., 1977, section 5A.14; Korn EL, Graubard BI, Surv Methodol
 1998;24:193-201; Kish L, Survey Sampling, 1965.

@@ -7,8 +7,8 @@ sets. ``both_wrong`` is the share with the same answer among the ``both_wrong_n`
 incorrectly.
 
 Agreement is biased by answers that were requested because of another rater's answer, such as second opinions
-on reported errors (verification bias). The ratings state them (``selected``); they are left out. Answers of
-different formats are no common categories: see :mod:`measures.records.formats`.
+on reported errors (verification bias). The ratings state these answers (``selected``); they are left out.
+Different answer formats have no common categories: see :mod:`measures.records.formats`.
 """
 
 from __future__ import annotations
@@ -102,10 +102,12 @@ def _estimate_pairs(
     scale = task.scale
     if scale.k > MAX_CATEGORIES:
         too_many = Estimate(n=0, note=f"not defined: {scale.k} different answers, too many for a table")
-        none = Estimate(n=0, note="not defined: no question was answered by both")
-        answered = scale.codes >= 0
+        nothing_in_common = Estimate(n=0, note="not defined: no question was answered by both")
+        is_answered = scale.codes >= 0
         return [
-            (too_many, too_many) if (answered[:, a] & answered[:, b]).any() else (none, none)
+            (too_many, too_many)
+            if (is_answered[:, a] & is_answered[:, b]).any()
+            else (nothing_in_common, nothing_in_common)
             for a, b in pairs
         ]
     return agreement_of_pairs(
@@ -196,8 +198,8 @@ def _brennan_prediger(chance: NDArray[np.float64], observed: float | None) -> fl
     """Compute (agreement - chance) / (1 - chance); chance is the mean of 1 / number of possible answers."""
     if observed is None:
         return None
-    mean = float(chance.sum()) / len(chance)
-    return None if mean >= 1 else (observed - mean) / (1 - mean)
+    mean_chance = float(chance.sum()) / len(chance)
+    return None if mean_chance >= 1 else (observed - mean_chance) / (1 - mean_chance)
 
 
 def _mean_overlap(
@@ -206,10 +208,10 @@ def _mean_overlap(
     """Compute the mean Jaccard index of the selected options."""
     overlap = is_same.astype(np.float64)
     for index in np.flatnonzero(matrix.has_several_selected[rows] & ~is_same):
-        first_ticks, second_ticks = (
+        first_options, second_options = (
             set(matrix.labels[matrix.answers[rows[index], rater]].split("|")) for rater in (a, b)
         )
-        overlap[index] = len(first_ticks & second_ticks) / len(first_ticks | second_ticks)
+        overlap[index] = len(first_options & second_options) / len(first_options | second_options)
     return float(overlap.mean())
 
 
@@ -217,8 +219,8 @@ def _count_both_wrong(
     task: _Task, a: int, b: int, in_common: NDArray[np.bool_], is_same: NDArray[np.bool_]
 ) -> tuple[int, int]:
     """Count the questions that both answered incorrectly, and those with the same wrong answer."""
-    both_wrong = task.wrong[a] & task.wrong[b] & in_common
-    return int(np.count_nonzero(both_wrong)), int(np.count_nonzero(both_wrong & is_same))
+    are_both_wrong = task.wrong[a] & task.wrong[b] & in_common
+    return int(np.count_nonzero(are_both_wrong)), int(np.count_nonzero(are_both_wrong & is_same))
 
 
 def _explain_none_wrong(matrix: RatingMatrix, a: int, b: int, rows: NDArray[np.int64]) -> str:

@@ -2,9 +2,9 @@
 
 The reference is not a member of any group. If there are both readers and models, there is a record for all
 raters, one for the readers and one for the models. If the readers have several arms, the groups with readers
-are computed for each arm; no reader is counted twice. With ordered answers, Fleiss, Conger,
-Light and AC1 (which is then AC2) use the weights. Krippendorff's alpha is ordinal with linear weights and
-interval with quadratic weights.
+are computed for each arm; no reader is counted twice. With ordered answers, the coefficients of Fleiss,
+Conger and Light and AC1 (which is then AC2) use the weights. Krippendorff's alpha is ordinal with linear
+weights and interval with quadratic weights.
 """
 
 from __future__ import annotations
@@ -98,12 +98,12 @@ def _group_agreement(
         for coefficient in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
         if scale.k
     }
-    missing = Estimate(n=0, note="not defined: no question has two answers")
+    undefined = Estimate(n=0, note="not defined: no question has two answers")
     percent, fleiss, conger, ac1 = (
-        estimates.get(coefficient, missing)
+        estimates.get(coefficient, undefined)
         for coefficient in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
     )
-    krippendorff = _krippendorff_alpha(answers, scale, settings, clusters, formats) if scale.k else missing
+    krippendorff = _krippendorff_alpha(answers, scale, settings, clusters, formats) if scale.k else undefined
     correct = matrix.correct[rows][:, raters]
     q, degrees, p = cochran_q(correct[(correct >= 0).all(axis=1)] == 1)
     light = _light_kappa(answers, scale, formats)
@@ -190,14 +190,14 @@ def _krippendorff_alpha(
     clusters: NDArray[np.int64] | None,
     formats: NDArray[np.int64] | None,
 ) -> Estimate:
-    ordinal = settings.weights is Weights.LINEAR
+    is_ordinal = settings.weights is Weights.LINEAR
     return agreement_coefficient(
         answers,
         Coefficient.ALPHA,
-        weights=ordinal_weights(answers, k=scale.k) if ordinal else scale.weights,
+        weights=ordinal_weights(answers, k=scale.k) if is_ordinal else scale.weights,
         clusters=clusters,
         strata=formats,
-        ordinal=ordinal,
+        ordinal=is_ordinal,
         confidence=settings.confidence,
         draws=settings.bootstrap,
         seed=settings.seed,
