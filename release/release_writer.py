@@ -84,14 +84,14 @@ class ReleaseWriter:
             with_images=options.with_images,
             with_report=options.with_report,
         )
-        files = self.gold.images if options.with_images else {}
-        self._files = files
+        image_paths = self.gold.images if options.with_images else {}
+        self._image_paths = image_paths
         self._split_table: HashedFile | None = None
-        if Split.TRAIN in self._splits:
+        if Split.TRAIN in self._planned_splits:
             self._split_table = HashedFile(folder / SPLIT_TABLE)
         self._formats: dict[Split, list[FormatWriter]] = {
-            split: _create_format_writers(_make_split_folder(folder, split), files, options)
-            for split in self._splits
+            split: _create_format_writers(_make_split_folder(folder, split), image_paths, options)
+            for split in self._planned_splits
             if split is not Split.PRIVATE
         }
         self._sr: SrWriter | None = None
@@ -106,8 +106,8 @@ class ReleaseWriter:
         self._errata = OptionalFile(folder / ERRATA)
         self.content = ContentCounts()
         #: The ids of the released questions in each split.
-        self.released: dict[Split, list[str]] = {split: [] for split in self._splits}
-        self._exams: dict[Split, set[str]] = {split: set() for split in self._splits}
+        self.released: dict[Split, list[str]] = {split: [] for split in self._planned_splits}
+        self._exams: dict[Split, set[str]] = {split: set() for split in self._planned_splits}
 
     def add(self, outcome: GoldItem | Excluded) -> None:
         """Write the records of one judged question."""
@@ -115,7 +115,7 @@ class ReleaseWriter:
         if isinstance(outcome, Excluded):
             self.gold.add(outcome)
             return
-        split = self._split_of(outcome)
+        split = self._find_split(outcome)
         self.released[split].append(outcome.question.id)
         self._exams[split].add(outcome.judged.exam.id)
         self.content.add(outcome)
@@ -131,7 +131,9 @@ class ReleaseWriter:
             exam = outcome.judged.exam
             self.gold.add_images(exam)
             report = exam.report if self._options.with_report else None
-            record = question_to_record(outcome.question, exam_to_record(exam, self._files), report=report)
+            record = question_to_record(
+                outcome.question, exam_to_record(exam, self._image_paths), report=report
+            )
             self.private.add(
                 record,
                 corrections=self.gold.correction_records(outcome),
@@ -143,7 +145,7 @@ class ReleaseWriter:
             format_writer.add(outcome)
 
     def _add_errata(self, outcome: GoldItem | Excluded) -> None:
-        """Write the settled reports of a question; those of private questions go with the keys."""
+        """Write the settled reports of a question; reports of private questions go to the keys' folder."""
         judged = outcome.judged
         for report in self._options.reports.get(judged.question.id, ()):
             settlement = settle_report(report, imported=judged.question, adjudication=judged.adjudication)
@@ -169,11 +171,11 @@ class ReleaseWriter:
             return None
         return {
             split.value: {"questions": len(self.released[split]), "exams": len(self._exams[split])}
-            for split in self._splits
+            for split in self._planned_splits
         }
 
     @property
-    def _splits(self) -> tuple[Split, ...]:
+    def _planned_splits(self) -> tuple[Split, ...]:
         return (Split.PUBLIC,) if self._options.plan is None else tuple(self._options.plan.shares)
 
     @property
@@ -218,15 +220,15 @@ class ReleaseWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the files and flush them to the disk, unless there was an error."""
-        parts: list[Any] = [self.gold, *self.formats, *([self._split_table] if self._split_table else [])]
-        with ExitStack() as stack:  # closes every part, even if closing another one fails
-            for part in parts:
-                stack.callback(part.__exit__, kind, error, trace)
+        writers: list[Any] = [self.gold, *self.formats, *([self._split_table] if self._split_table else [])]
+        with ExitStack() as stack:  # closes every writer, even if closing another one fails
+            for writer in writers:
+                stack.callback(writer.__exit__, kind, error, trace)
             stack.callback(self._errata.close, kind)
             if self.private is not None:
                 stack.callback(self.private.close, kind)
 
-    def _split_of(self, gold: GoldItem) -> Split:
+    def _find_split(self, gold: GoldItem) -> Split:
         if self._options.plan is None:
             return Split.PUBLIC
         return self._options.split_by_exam[gold.judged.exam.id]
@@ -240,13 +242,13 @@ def _make_split_folder(folder: Path, split: Split) -> Path:
 
 
 def _create_format_writers(
-    folder: Path, files: Mapping[str, str], options: ReleaseOptions
+    folder: Path, image_paths: Mapping[str, str], options: ReleaseOptions
 ) -> list[FormatWriter]:
     writer_factories: dict[FormatName, Callable[[], FormatWriter]] = {
-        FormatName.REXVQA: lambda: RexvqaWriter(folder, files=files, with_report=options.with_report),
-        FormatName.GEMEX: lambda: GemexWriter(folder, files=files, with_report=options.with_report),
-        FormatName.COCO: lambda: CocoWriter(folder, paths_by_sha256=files),
-        FormatName.PARQUET: lambda: _create_parquet_writer(folder, files, options.load_display_image),
+        FormatName.REXVQA: lambda: RexvqaWriter(folder, files=image_paths, with_report=options.with_report),
+        FormatName.GEMEX: lambda: GemexWriter(folder, files=image_paths, with_report=options.with_report),
+        FormatName.COCO: lambda: CocoWriter(folder, paths_by_sha256=image_paths),
+        FormatName.PARQUET: lambda: _create_parquet_writer(folder, image_paths, options.load_display_image),
     }
     return [make_writer() for name, make_writer in writer_factories.items() if name in options.formats]
 
@@ -256,7 +258,7 @@ class GoldFileWriter:
 
     ``reviewer_names`` has the reviewers' names in the release, by person id. If ``with_images`` is True, the
     file of a radiograph is ``images/<sha256><suffix>``, and :attr:`images` has the files to copy; otherwise
-    it is the path in the question file.
+    the file is the path in the question file.
     """
 
     def __init__(
@@ -269,7 +271,7 @@ class GoldFileWriter:
             for name in ("gold.jsonl", "gold.csv", "corrections.jsonl", "left_out.jsonl", "images.jsonl")
         }
         self._provenance = OptionalFile(folder / "provenance.jsonl")
-        self._exams: set[str] = set()
+        self._written_exam_ids: set[str] = set()
         self.images: dict[str, str] = {}
         self._encoded_exam: tuple[Exam, msgspec.Raw] | None = None
         self._gold = self._files["gold.jsonl"]
@@ -282,15 +284,14 @@ class GoldFileWriter:
             return
         exam = outcome.judged.exam
         self.add_images(exam)
-        files = self.images if self._with_images else {}
-        if (
-            self._encoded_exam is None or self._encoded_exam[0] is not exam
-        ):  # the questions of an exam are consecutive
-            self._encoded_exam = (exam, msgspec.Raw(msgspec.json.encode(exam_to_record(exam, files))))
+        image_paths = self.images if self._with_images else {}
+        # The record is kept, because the questions of an exam are consecutive.
+        if self._encoded_exam is None or self._encoded_exam[0] is not exam:
+            self._encoded_exam = (exam, msgspec.Raw(msgspec.json.encode(exam_to_record(exam, image_paths))))
         report = exam.report if self._with_report else None
         record = question_to_record(outcome.question, self._encoded_exam[1], report=report)
         self._gold.write_json_line(record)
-        self._table.add(outcome, record, files)
+        self._table.add(outcome, record, image_paths)
         for line in self.correction_records(outcome) if outcome.changes else ():
             self._files["corrections.jsonl"].write_json_line(line)
         self._provenance.add(self.provenance_record(outcome))
@@ -401,9 +402,9 @@ class GoldFileWriter:
 
     def add_images(self, exam: Exam) -> None:
         """Write the records of ``images.jsonl`` for an exam, unless they are already written."""
-        if exam.id in self._exams:
+        if exam.id in self._written_exam_ids:
             return
-        self._exams.add(exam.id)
+        self._written_exam_ids.add(exam.id)
         for radiograph in exam.radiographs:
             if radiograph.sha256 and self._with_images:
                 self.images.setdefault(
@@ -496,8 +497,8 @@ def _image_suffix(radiograph: Radiograph) -> str:
 
 
 def _create_parquet_writer(
-    folder: Path, files: Mapping[str, str], load_display_image: DisplayImageLoader | None
+    folder: Path, image_paths: Mapping[str, str], load_display_image: DisplayImageLoader | None
 ) -> FormatWriter:
     from release.formats.parquet import ParquetWriter  # noqa: PLC0415 - imports pyarrow, which is not needed at start
 
-    return ParquetWriter(folder, files=files, load_display_image=load_display_image)
+    return ParquetWriter(folder, files=image_paths, load_display_image=load_display_image)

@@ -31,7 +31,7 @@ _TASKS = {task.value: name for task, name in TASK_NAMES.items()}
 _MARKDOWN_CHARACTERS = "\\`*_{}[]<>#|"
 
 
-def _source_name(source: Source) -> str:
+def _format_source_name(source: Source) -> str:
     parts = (source.generator, source.version, source.prompt_version)
     return mark_test_model(" ".join(part for part in parts if part)) or "not stated"
 
@@ -57,7 +57,7 @@ class ContentCounts:
         self.formats[question.format] += 1
         self.tasks[question.task or ""] += 1
         self.tiers[question.difficulty or ""] += 1
-        self.sources[self._cached_source_name(question.source)] += 1
+        self.sources[self._get_source_name(question.source)] += 1
         self.with_boxes += bool(question.boxes)
         self.boxes += len(question.boxes)
         if exam.id not in self.exams:
@@ -66,13 +66,13 @@ class ContentCounts:
                 self.patients.add(exam.patient)
             self.radiographs |= {(exam.id, radiograph.id) for radiograph in exam.radiographs}
 
-    def _cached_source_name(self, source: Source) -> str:
-        """Return the text of a source.
+    def _get_source_name(self, source: Source) -> str:
+        """Return the name of a source.
 
-        It is cached, because consecutive questions mostly have the same source.
+        The name is cached, because consecutive questions mostly have the same source.
         """
         if self._source is None or self._source[0] is not source:
-            self._source = (source, _source_name(source))
+            self._source = (source, _format_source_name(source))
         return self._source[1]
 
 
@@ -203,7 +203,7 @@ def _splits_section(splits: Mapping[str, Mapping[str, int]] | None) -> list[str]
 
 
 def _draw_summary(drawn_batch: DrawnBatch) -> str:
-    number = sum(stratum.drawn for strata in drawn_batch.draws for stratum in strata)
+    n_drawn = sum(stratum.drawn for strata in drawn_batch.draws for stratum in strata)
     size = sum(stratum.size for strata in drawn_batch.draws for stratum in strata)
     settings = drawn_batch.batch.settings
     judged = f"judged in mode “{settings.mode.value}”" + (
@@ -214,13 +214,13 @@ def _draw_summary(drawn_batch: DrawnBatch) -> str:
     if drawn_batch.batch.plan.balance is not None:
         balance = drawn_batch.batch.plan.balance
         return (
-            f"{number:,} questions on {balance.exams:,} exams selected by the findings in their reports with "
-            f"seed {drawn_batch.plan['seed']}, {100 * balance.healthy_share:g} % healthy, not a random "
+            f"{n_drawn:,} questions on {balance.exams:,} exams selected by the findings in their reports "
+            f"with seed {drawn_batch.plan['seed']}, {100 * balance.healthy_share:g} % healthy, not a random "
             f"sample, {judged}"
         )
     if drawn_batch.from_search:
-        return f"{number:,} questions selected by a search, not a random sample, {judged}"
-    return f"{number:,} of {size:,} questions drawn with seed {drawn_batch.plan['seed']}, {judged}"
+        return f"{n_drawn:,} questions selected by a search, not a random sample, {judged}"
+    return f"{n_drawn:,} of {size:,} questions drawn with seed {drawn_batch.plan['seed']}, {judged}"
 
 
 def _condition_section(key_errors_under: float | None) -> list[str]:

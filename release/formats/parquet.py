@@ -75,7 +75,7 @@ class ParquetWriter(FormatWriter):
     def __init__(
         self, folder: Path, *, files: Mapping[str, str], load_display_image: DisplayImageLoader | None
     ) -> None:
-        """``load_display_image`` loads the images to include; if it is None, ``images`` has paths only."""
+        """``load_display_image`` loads the images for the column ``images``; None to include paths only."""
         super().__init__(folder)
         self._path, self._paths, self._load_display_image = folder / _NAME, files, load_display_image
         schema = pa.schema(
@@ -137,14 +137,14 @@ class ParquetWriter(FormatWriter):
         }
 
     def _image_value(self, radiograph: Radiograph) -> dict[str, Any]:
-        key = radiograph.sha256 or ""
-        path = self._paths.get(key, radiograph.file)
-        if self._load_display_image is None or not key:
+        sha256 = radiograph.sha256 or ""
+        path = self._paths.get(sha256, radiograph.file)
+        if self._load_display_image is None or not sha256:
             return {"bytes": None, "path": path}
         # Cached, because the questions of an exam are consecutive.
-        if key not in self._display_images:
-            self._display_images[key] = self._load_display_image(radiograph)
-        return {"bytes": self._display_images[key], "path": path}
+        if sha256 not in self._display_images:
+            self._display_images[sha256] = self._load_display_image(radiograph)
+        return {"bytes": self._display_images[sha256], "path": path}
 
 
 def _feature_metadata() -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Writes a released question as one conversation for instruction tuning.
 
-The texts are those of GEMeX (sections 4.1 of the paper and its released files): the type prompt as system
+The texts are those of GEMeX (section 4.1 of the paper, and the released files): the type prompt as system
 message, the question with its choices, and the answer with reason and location.
 """
 
