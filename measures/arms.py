@@ -147,7 +147,8 @@ def _compare_fixed_readers(
         for sign, values, columns in zip((1.0, -1.0), (first, second), in_arm, strict=True)
     )
     means = [
-        _reader_means(values)[columns].mean() for values, columns in zip((first, second), in_arm, strict=True)
+        _compute_reader_means(values)[columns].mean()
+        for values, columns in zip((first, second), in_arm, strict=True)
     ]
     comparison = fixed_readers(
         np.array([means[0] - means[1]]),
@@ -163,7 +164,7 @@ def _compare_fixed_cases(
     first: Matrix, second: Matrix, in_arm: NDArray[np.bool_], confidence: float
 ) -> MrmcComparison:
     """Compare the readers' means by a paired t test, or by Welch's test if each arm has its own readers."""
-    first_means, second_means = _reader_means(first), _reader_means(second)
+    first_means, second_means = _compute_reader_means(first), _compute_reader_means(second)
     if in_arm.all():
         return fixed_case_analysis(first_means - second_means, cases=len(first), confidence=confidence)
     groups = [first_means[in_arm[0]], second_means[in_arm[1]]]
@@ -189,7 +190,7 @@ def _compare_fixed_cases(
     )  # fmt: skip
 
 
-def _reader_means(readings: Matrix) -> Matrix:
+def _compute_reader_means(readings: Matrix) -> Matrix:
     """Return the mean of each reader, shape (readers,); NaN for a reader without a reading."""
     is_read = ~np.isnan(readings)
     means: Matrix = np.where(is_read, readings, 0.0).sum(axis=0) / np.where(

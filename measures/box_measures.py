@@ -79,8 +79,8 @@ class BoxSettings:
 class BoxAgreement:
     """The overlap of two raters' boxes, on the ``n`` of their common ``cases`` where one or both drew a box.
 
-    ``mean_iou`` divides the overlap of a case by the larger of the two numbers of boxes, ``per_box_of_b`` by
-    the number of b's boxes, and ``per_match`` by the number of matched pairs.
+    ``mean_iou`` divides the sum of overlaps of a case by the larger of the two numbers of boxes,
+    ``per_box_of_b`` by the number of b's boxes, and ``per_match`` by the number of matched pairs.
     """
 
     a: str

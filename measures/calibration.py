@@ -8,9 +8,10 @@ mean squared difference of confidence and correctness.
 The ECE of a finite sample is above 0 even if a rater is calibrated: the absolute value of a bin's difference
 is a folded normal variable. ``expected_if_calibrated`` is the mean ECE of a calibrated rater with the same
 confidences. The interval is centred on the ECE minus the estimated excess by folding; its standard error is
-the clustered one of the unfolded differences. In simulations with 400 answers or more, its coverage is .93 to
-.97; that of a bootstrap percentile interval can be 0, because resampling folds a second time. With fewer than
-``SMALL_SAMPLE`` answers, the note states that the interval is approximate.
+the clustered one of the unfolded differences. In simulations with 400 answers or more, the coverage of the
+interval is .93 to .97. The coverage of a bootstrap's percentile interval can be as low as 0, because
+resampling folds a second time. With fewer than ``SMALL_SAMPLE`` answers, the note states that the interval is
+approximate.
 
 Edge cases. Without a question nothing is defined; with one cluster there is no interval.
 

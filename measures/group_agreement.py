@@ -252,14 +252,14 @@ def _compute_part(stratum: _Stratum, coefficient: Coefficient) -> _Part:
         correction = 1.0 / (n * mean_answers)
         weighted_agreement = agreeing_pairs / (mean_answers * (answer_counts - 1.0))
         mean_observed = (1 - correction) * float(weighted_agreement.mean()) + correction
-        chance, chance_influence = _krippendorff_chance(counts, weights, mean_answers, answer_counts)
+        chance, chance_influence = _compute_krippendorff_chance(counts, weights, mean_answers, answer_counts)
         observed_influence = (
             weighted_agreement - weighted_agreement.mean() * (answer_counts - mean_answers) / mean_answers
         )
         uncorrected = float(weighted_agreement.mean())
     else:
         mean_observed = uncorrected = float(observed[has_pairs].mean())
-        chance, chance_influence = _chance_agreement(ratings, counts, answer_counts, weights, coefficient)
+        chance, chance_influence = _compute_chance(ratings, counts, answer_counts, weights, coefficient)
         # As in Gwet, a question with one answer contributes no agreement; the other questions have the weight
         # n / n_pairable.
         observed_influence = np.where(has_pairs, observed - chance, 0.0) * (n / n_pairable) + chance
@@ -297,7 +297,7 @@ def _draw_coefficients(
         [
             np.sum(
                 [
-                    part.n / n * _coefficient_of_draws(drawn, part, coefficient, ordinal=ordinal)
+                    part.n / n * _compute_coefficients(drawn, part, coefficient, ordinal=ordinal)
                     for part, drawn in zip(parts, stratum_draws, strict=True)
                 ],
                 axis=0,
@@ -324,7 +324,7 @@ def _to_rated_questions(part: _Part, coefficient: Coefficient) -> RatedQuestions
     )
 
 
-def _coefficient_of_draws(
+def _compute_coefficients(
     drawn: GroupDraws, part: _Part, coefficient: Coefficient, *, ordinal: bool
 ) -> Matrix:
     weights = part.weights[np.ix_(part.categories, part.categories)]
@@ -455,7 +455,7 @@ def _count_answers(ratings: Ratings, k: int) -> Matrix:
     return np.bincount(cells, minlength=n_questions * k).reshape(n_questions, k).astype(np.float64)
 
 
-def _chance_agreement(
+def _compute_chance(
     ratings: Ratings, counts: Matrix, answer_counts: Matrix, weights: Matrix, coefficient: Coefficient
 ) -> tuple[float, Matrix]:
     """Compute the chance agreement, and each question's influence on it (mean 0)."""
@@ -465,7 +465,7 @@ def _chance_agreement(
     if coefficient is Coefficient.BRENNAN_PREDIGER:
         return float(weights.sum()) / k**2, np.zeros(len(counts))
     if coefficient is Coefficient.CONGER:
-        return _conger_chance(ratings, weights)
+        return _compute_conger_chance(ratings, weights)
     shares = counts / answer_counts[:, None]
     overall = shares.mean(axis=0)
     if coefficient is Coefficient.AC1:
@@ -478,7 +478,7 @@ def _chance_agreement(
     return chance, 2 * (shares @ mean_weight - chance)
 
 
-def _conger_chance(ratings: Ratings, weights: Matrix) -> tuple[float, Matrix]:
+def _compute_conger_chance(ratings: Ratings, weights: Matrix) -> tuple[float, Matrix]:
     """Compute the chance agreement of two different raters, each with their own category shares."""
     k = len(weights)
     is_answered = ratings >= 0
@@ -506,7 +506,7 @@ def _conger_chance(ratings: Ratings, weights: Matrix) -> tuple[float, Matrix]:
     return chance, influence
 
 
-def _krippendorff_chance(
+def _compute_krippendorff_chance(
     counts: Matrix, weights: Matrix, mean_answers: float, answer_counts: Matrix
 ) -> tuple[float, Matrix]:
     overall = counts.mean(axis=0) / mean_answers

@@ -48,8 +48,8 @@ class GroupDraws:
     """Shares in a block of draws.
 
     ``pairs`` (draws, k, k) are the shares of the ordered pairs of answers to a question, ``overall`` (draws,
-    k) the shares of the answers, whatever their number in a question, and ``raters`` (draws, raters, k) the
-    shares of each rater's answers.
+    k) the means over questions of the shares of the answers, and ``raters`` (draws, raters, k) the shares of
+    each rater's answers.
     """
 
     pairs: Matrix
@@ -180,7 +180,9 @@ def _compute_features(stratum: RatedQuestions) -> _Features:
     pairs = counts[:, :, None] * counts[:, None, :]
     pairs[:, np.arange(k), np.arange(k)] -= counts
     pairs /= np.where(has_pairs, answer_counts * (answer_counts - 1), 1.0)[:, None, None]
-    prior_pairs, prior_overall = _prior_patterns(k, max(2, round(float(answer_counts[has_pairs].mean()))))
+    prior_pairs, prior_overall = _build_prior_patterns(
+        k, max(2, round(float(answer_counts[has_pairs].mean())))
+    )
     return _Features(
         pairs=np.concatenate([pairs.reshape(n, -1), prior_pairs.reshape(2 * k, -1)]),
         overall=np.concatenate([counts / answer_counts[:, None], prior_overall]),
@@ -190,7 +192,7 @@ def _compute_features(stratum: RatedQuestions) -> _Features:
     )
 
 
-def _prior_patterns(k: int, n_raters: int) -> tuple[Matrix, Matrix]:
+def _build_prior_patterns(k: int, n_raters: int) -> tuple[Matrix, Matrix]:
     """Return shares of pairs (2 k, k, k) and of answers (2 k, k): agreement, then division, by category.
 
     In a division, the larger half chooses one category; the smaller half is spread over the others.

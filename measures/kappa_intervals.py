@@ -9,9 +9,9 @@ states which interval was used.
 
 With fewer than ``FEW_DISAGREEMENTS`` disagreements, the upper limit of AC1 is also drawn without the
 disagreeing question of the prior, and the larger limit counts. For a rare disagreement, the limits are then
-close to those of Clopper and Pearson. With that question alone, the coverage of AC1 is as low as .79: one
-disagreement in 20 questions would exclude a true share of .8 %, although with this share 15 of 100 samples
-have one or more disagreements.
+close to those of Clopper and Pearson. The limit with that question alone would have a coverage as low as .79:
+one disagreement in 20 questions would exclude a true share of .8 %, although with this share 15 of 100
+samples have one or more disagreements.
 
 If several questions belong to one exam, the large-sample standard error sums their influences by exam. In the
 posterior, the questions of an exam have the same random weight, and the prior is multiplied by the design
@@ -424,15 +424,15 @@ def _combine(
         if options.clusters is None
         else options.clusters[np.concatenate([table.rows for table, _, _ in parts])]
     )
-    se = _standard_error(influences, clusters)
+    se = _compute_standard_error(influences, clusters)
     if left_out:
         note = "; ".join(filter(None, [note, f"{left_out} answer format with one category left out"]))
     if smallest_count >= MIN_LARGE_SAMPLE_COUNT or not options.draws:
-        return _Draft(estimate=_large_sample_estimate(n, value, se, options.confidence, note))
+        return _Draft(estimate=_build_large_sample_estimate(n, value, se, options.confidence, note))
     return _Draft(
         estimate=Estimate(n=n, value=value, se=0.0 if se < 1e-12 else se, method=POSTERIOR, note=note),
         tables=drawn_tables,
-        effect=_design_effect(influences, se, clusters),
+        effect=_compute_design_effect(influences, se, clusters),
         has_few_disagreements=draw is ac1_of_draws
         and sum(table.disagreements for table in drawn_tables) < FEW_DISAGREEMENTS,
         draw=draw,
@@ -599,7 +599,7 @@ def _add_coefficients(
         )  # fmt: skip
 
 
-def _large_sample_estimate(n: int, value: float, se: float, confidence: float, note: str) -> Estimate:
+def _build_large_sample_estimate(n: int, value: float, se: float, confidence: float, note: str) -> Estimate:
     if se < 1e-12:
         return Estimate(n=n, value=value, se=0.0, note="no interval: there is no disagreement")
     half_width = NormalDist().inv_cdf(0.5 + confidence / 2) * se
@@ -614,7 +614,7 @@ def _large_sample_estimate(n: int, value: float, se: float, confidence: float, n
     )
 
 
-def _standard_error(influences: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
+def _compute_standard_error(influences: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
     """Compute the standard error from each question's influence; with clusters, they are summed by exam."""
     if clusters is None:
         return math.sqrt(float((influences**2).sum())) / len(influences)
@@ -623,7 +623,9 @@ def _standard_error(influences: NDArray[np.float64], clusters: NDArray[np.int64]
     return math.sqrt(float(np.sum(sums**2))) / len(influences)
 
 
-def _design_effect(influences: NDArray[np.float64], se: float, clusters: NDArray[np.int64] | None) -> float:
+def _compute_design_effect(
+    influences: NDArray[np.float64], se: float, clusters: NDArray[np.int64] | None
+) -> float:
     """Divide the variance by exam by the variance of independent questions; the result is at least 1.
 
     Without a disagreement the effect cannot be estimated. The worst case is then assumed: an exam counts as
@@ -631,7 +633,7 @@ def _design_effect(influences: NDArray[np.float64], se: float, clusters: NDArray
     """
     if clusters is None:
         return 1.0
-    independent_se = _standard_error(influences, None)
+    independent_se = _compute_standard_error(influences, None)
     return (
         max(1.0, (se / independent_se) ** 2)
         if independent_se > 1e-12

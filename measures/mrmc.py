@@ -226,7 +226,7 @@ def u_statistic(
         )  # fmt: skip
     variance, note = (
         sum(
-            sign * other_sign * _u_covariance(arm, other_arm)
+            sign * other_sign * _estimate_u_covariance(arm, other_arm)
             for sign, arm in zip(signs, arms, strict=True)
             for other_sign, other_arm in zip(signs, arms, strict=True)
         ),
@@ -234,7 +234,7 @@ def u_statistic(
     )
     centred = np.sum([sign * arm.centred for sign, arm in zip(signs, arms, strict=True)], axis=0)
     if variance <= 0:
-        variance, note = _v_variance(centred), "V-statistic: the unbiased variance is not above 0"
+        variance, note = _compute_v_variance(centred), "V-statistic: the unbiased variance is not above 0"
     reader_variance = float(np.sum(np.sum(centred, axis=0) ** 2)) * r / (r - 1)
     degrees = variance**2 / (reader_variance**2 / (r - 1)) if reader_variance > 0 else math.inf
     return build_comparison(
@@ -371,7 +371,7 @@ class _ReadingSums:
         return float(self.sums.sum()) / max(1.0, self.total)
 
 
-def _products(first: Matrix, second: Matrix) -> list[float]:
+def _sum_products(first: Matrix, second: Matrix) -> list[float]:
     """Compute the sums of products of an element of ``first`` and an element of ``second``.
 
     There are four sums, over the pairs with the same reader and case, the same reader only, the same case
@@ -382,19 +382,19 @@ def _products(first: Matrix, second: Matrix) -> list[float]:
     return [*sums, float(first.sum()) * float(second.sum()) - sum(sums)]
 
 
-def _u_covariance(first: _ReadingSums, second: _ReadingSums) -> float:
+def _estimate_u_covariance(first: _ReadingSums, second: _ReadingSums) -> float:
     """Estimate the covariance of two means over readers and cases from unbiased moments."""
-    counts = _products(first.counts, second.counts)
+    counts = _sum_products(first.counts, second.counts)
     moments = [
         product_sum / count if count > 0 else 0.0
-        for product_sum, count in zip(_products(first.sums, second.sums), counts, strict=True)
+        for product_sum, count in zip(_sum_products(first.sums, second.sums), counts, strict=True)
     ]
     baseline = moments[3]  # neither in common: an estimate of the product of the two expected values
     excess = sum(count * (moment - baseline) for moment, count in zip(moments, counts, strict=True))
     return excess / max(1.0, first.total * second.total)
 
 
-def _v_variance(centred: Matrix) -> float:
+def _compute_v_variance(centred: Matrix) -> float:
     """Compute the variance from moments about the mean, by readers and by cases; the result is 0 or more."""
     by_reader = float(np.sum(centred.sum(axis=0) ** 2))
     by_case = float(np.sum(centred.sum(axis=1) ** 2))

@@ -84,11 +84,11 @@ def mcnemar(a_only: int, b_only: int) -> tuple[float, float]:
     >>> (round(exact, 5), round(mid, 5))
     (0.21875, 0.125)
     """
-    return _mcnemar_test(a_only, b_only)
+    return _compute_mcnemar(a_only, b_only)
 
 
 @lru_cache(maxsize=10_000)
-def _mcnemar_test(a_only: int, b_only: int) -> tuple[float, float]:
+def _compute_mcnemar(a_only: int, b_only: int) -> tuple[float, float]:
     return sign_flip_test(np.repeat([1, -1], [a_only, b_only]))
 
 
@@ -115,7 +115,7 @@ def sign_flip_test(differences: NDArray[np.int64]) -> tuple[float, float]:
     distribution = np.ones(1)  # the distribution of the sum of the positive differences
     for size, count in zip(*np.unique(sizes, return_counts=True), strict=True):
         part_distribution = np.zeros(int(size) * int(count) + 1)
-        part_distribution[:: int(size)] = _symmetric_binomial(int(count))
+        part_distribution[:: int(size)] = _compute_symmetric_binomial(int(count))
         distribution = np.convolve(distribution, part_distribution)
     distance = np.abs(2 * np.arange(total + 1) - total)
     observed = abs(int(differences.sum()))
@@ -125,7 +125,7 @@ def sign_flip_test(differences: NDArray[np.int64]) -> tuple[float, float]:
     return exact, max(0.0, exact - at_observed / 2)
 
 
-def _symmetric_binomial(count: int) -> NDArray[np.float64]:
+def _compute_symmetric_binomial(count: int) -> NDArray[np.float64]:
     """Compute the binomial probabilities of 0 to ``count`` with p = 1/2, from the middle outwards.
 
     ``scipy.stats`` has this function too, but its import takes longer than a report.
@@ -157,11 +157,11 @@ def tango(a_only: float, b_only: float, n: float, *, confidence: float = CONFIDE
     >>> (round(low, 3), round(high, 3))
     (0.069, 0.386)
     """
-    return _tango_limits(a_only, b_only, n, confidence)
+    return _compute_tango_limits(a_only, b_only, n, confidence)
 
 
 @lru_cache(maxsize=10_000)  # the pairs of raters of a large study have few different counts
-def _tango_limits(a_only: float, b_only: float, n: float, confidence: float) -> tuple[float, float]:
+def _compute_tango_limits(a_only: float, b_only: float, n: float, confidence: float) -> tuple[float, float]:
     critical = NormalDist().inv_cdf(0.5 + confidence / 2)
 
     def score(difference: float) -> float:
@@ -231,7 +231,7 @@ def newcombe_paired(
     product = float(both * neither - a_only * b_only)
     product = max(0.0, product - n / 2) if product > 0 else product
     phi = 0.0 if margins == 0 else product / math.sqrt(margins)
-    return _square_and_add(_estimate_and_limits(a), _estimate_and_limits(b), phi)
+    return _compute_square_and_add_limits(_get_estimate_and_limits(a), _get_estimate_and_limits(b), phi)
 
 
 def newcombe_unpaired(
@@ -259,7 +259,7 @@ def newcombe_unpaired(
     (0.0524, 0.3339)
     """
     a, b = wilson(a_correct, a_n, confidence=confidence), wilson(b_correct, b_n, confidence=confidence)
-    return _square_and_add(_estimate_and_limits(a), _estimate_and_limits(b), 0.0)
+    return _compute_square_and_add_limits(_get_estimate_and_limits(a), _get_estimate_and_limits(b), 0.0)
 
 
 def compare_paired(
@@ -307,7 +307,7 @@ def compare_paired(
             differences = first.astype(np.int64) - second.astype(np.int64)
             sums = np.bincount(cluster_index, weights=differences).round().astype(np.int64)
             effect, note = (
-                _design_effect(differences, cluster_index, n_clusters),
+                _compute_design_effect(differences, cluster_index, n_clusters),
                 f"clustered by {cluster_unit}",
             )
     low, high = tango(a_only / effect, b_only / effect, n / effect, confidence=confidence)
@@ -385,7 +385,7 @@ def cochran_q(correct: NDArray[np.bool_]) -> tuple[float | None, int, float | No
     return q, raters - 1, float(scipy.special.chdtrc(raters - 1, q))
 
 
-def _design_effect(
+def _compute_design_effect(
     differences: NDArray[np.int64], cluster_index: NDArray[np.int64], n_clusters: int
 ) -> float:
     """Compute the design effect, at least 1: the clustered variance of the mean over the independent one."""
@@ -397,13 +397,13 @@ def _design_effect(
     return max(1.0, n_clusters / (n_clusters - 1) * float(np.sum(sums**2)) / n**2 / independent_variance)
 
 
-def _estimate_and_limits(share: Proportion) -> tuple[float, float, float]:
+def _get_estimate_and_limits(share: Proportion) -> tuple[float, float, float]:
     if share.estimate is None or share.low is None or share.high is None:
         raise ValueError("a share of 0 questions has no interval")
     return share.estimate, share.low, share.high
 
 
-def _square_and_add(
+def _compute_square_and_add_limits(
     a: tuple[float, float, float], b: tuple[float, float, float], phi: float
 ) -> tuple[float, float]:
     difference = a[0] - b[0]

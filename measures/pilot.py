@@ -173,7 +173,7 @@ def _estimate_arms(matrix: RatingMatrix, readers: tuple[str, ...], arms: tuple[s
     covariance_of_means = between_arms.of_means
     size = len(readers_of_both)
     covariance_between_arms = float(np.cov(accuracy_1, accuracy_2)[0, 1]) - (
-        _mean_diagonal(covariance_of_means) - _mean_others(covariance_of_means)
+        _average_diagonal(covariance_of_means) - _average_off_diagonal(covariance_of_means)
     )
     reader_variance = sum(part.readers for part in variances) / 2
     spread_variance = min(max(0.0, covariance_between_arms), reader_variance)
@@ -191,11 +191,13 @@ def _estimate_arms(matrix: RatingMatrix, readers: tuple[str, ...], arms: tuple[s
         )
         for values, accuracy in ((first, accuracy_1), (second, accuracy_2))
     ]
-    same_reader = fit(lambda count: np.eye(count, dtype=bool))
-    same_arm = sum(correlations_by_arm) / 2
+    same_reader_correlation = fit(lambda count: np.eye(count, dtype=bool))
+    same_arm_correlation = sum(correlations_by_arm) / 2
     # the latent model needs: other <= same reader, other <= same arm, and same reader + same arm - other <= 1
-    other = min(fit(lambda count: ~np.eye(count, dtype=bool)), same_reader, same_arm)
-    same_reader = min(same_reader, 1 - same_arm + other)
+    other_correlation = min(
+        fit(lambda count: ~np.eye(count, dtype=bool)), same_reader_correlation, same_arm_correlation
+    )
+    same_reader_correlation = min(same_reader_correlation, 1 - same_arm_correlation + other_correlation)
     return Pilot(
         model="",
         arms=arms,
@@ -209,9 +211,9 @@ def _estimate_arms(matrix: RatingMatrix, readers: tuple[str, ...], arms: tuple[s
             second_accuracy=_clip_accuracy(accuracy_2.mean()),
             spread=min(_MAX_SPREAD, math.sqrt(spread_variance)),
             arm_spread=min(_MAX_SPREAD, math.sqrt(max(0.0, reader_variance - spread_variance))),
-            same_reader_correlation=same_reader,
-            same_arm_correlation=same_arm,
-            other_correlation=other,
+            same_reader_correlation=same_reader_correlation,
+            same_arm_correlation=same_arm_correlation,
+            other_correlation=other_correlation,
         ),
     )
 
@@ -256,12 +258,12 @@ def _split_variance(values: Matrix) -> _Variances:
     """Split the variance of the answers of readers; shape (cases, readers), NaN where not read."""
     moments = _Moments.of(values, values)
     variance_of_means = float(np.var(np.nanmean(values, axis=0), ddof=1))
-    noise = _mean_diagonal(moments.of_means) - _mean_others(moments.of_means)
-    case_variance = _mean_others(moments.covariance)
+    noise = _average_diagonal(moments.of_means) - _average_off_diagonal(moments.of_means)
+    case_variance = _average_off_diagonal(moments.covariance)
     return _Variances(
         readers=max(0.0, variance_of_means - noise),
         cases=max(0.0, case_variance),
-        interaction=max(0.0, _mean_diagonal(moments.covariance) - case_variance),
+        interaction=max(0.0, _average_diagonal(moments.covariance) - case_variance),
     )
 
 
@@ -291,7 +293,7 @@ def _fit_correlation(
     )
 
     def excess(correlation: float) -> float:
-        expected = _binary_covariance(thresholds_1, thresholds_2, correlation)
+        expected = _compute_binary_covariance(thresholds_1, thresholds_2, correlation)
         return float(np.average(expected, weights=weights)) - observed
 
     if excess(low) >= 0:
@@ -301,7 +303,7 @@ def _fit_correlation(
     return float(scipy.optimize.brentq(excess, low, _MAX_CORRELATION, xtol=1e-6))
 
 
-def _binary_covariance(thresholds_1: Matrix, thresholds_2: Matrix, correlation: float) -> Matrix:
+def _compute_binary_covariance(thresholds_1: Matrix, thresholds_2: Matrix, correlation: float) -> Matrix:
     """Compute the covariances of pairs of binary results with correlated latent variables, shape (r, s).
 
     A common factor explains the correlation. Gauss-Hermite quadrature integrates over this factor.
@@ -317,11 +319,11 @@ def _binary_covariance(thresholds_1: Matrix, thresholds_2: Matrix, correlation: 
     return covariance
 
 
-def _mean_diagonal(values: Matrix) -> float:
+def _average_diagonal(values: Matrix) -> float:
     return float(np.diag(values).mean())
 
 
-def _mean_others(values: Matrix) -> float:
+def _average_off_diagonal(values: Matrix) -> float:
     """Return the mean of the values off the diagonal."""
     size = len(values)
     return float((values.sum() - np.trace(values)) / (size * (size - 1)))

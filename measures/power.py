@@ -139,8 +139,8 @@ def power_by_formula(assumptions: PowerAssumptions, *, readers: int, cases: int)
     _check_design(assumptions, readers, cases)
     p, q = assumptions.reader_accuracy, assumptions.model_accuracy
     reader_variance, model_variance = p * (1 - p), q * (1 - q)
-    reader_covariance = _latent_covariance(p, p, assumptions.reader_correlation)
-    reader_model_covariance = _latent_covariance(p, q, assumptions.model_correlation)
+    reader_covariance = _compute_latent_covariance(p, p, assumptions.reader_correlation)
+    reader_model_covariance = _compute_latent_covariance(p, q, assumptions.model_correlation)
     case_variance = (
         (reader_variance + (readers - 1) * reader_covariance) / readers
         + model_variance
@@ -155,9 +155,9 @@ def power_by_formula(assumptions: PowerAssumptions, *, readers: int, cases: int)
         variance, degrees = case_variance / cases, cases - 1.0
     noncentrality = assumptions.effect / math.sqrt(variance)
     critical = float(scipy.special.stdtrit(degrees, 1 - assumptions.alpha / 2))
-    power = _upper_tail(critical, degrees, noncentrality)
+    power = _compute_upper_tail(critical, degrees, noncentrality)
     if assumptions.margin == 0:
-        power += _upper_tail(critical, degrees, -noncentrality)
+        power += _compute_upper_tail(critical, degrees, -noncentrality)
     return min(1.0, max(0.0, power))
 
 
@@ -353,7 +353,7 @@ def _find_significant(differences: NDArray[np.float32], assumptions: PowerAssump
     return significant
 
 
-def _upper_tail(critical: float, degrees: float, noncentrality: float) -> float:
+def _compute_upper_tail(critical: float, degrees: float, noncentrality: float) -> float:
     """Compute P(T > critical) of the non-central t, or of the normal distribution for extreme arguments."""
     if degrees > 1e5 or abs(noncentrality) > 35:
         return float(scipy.special.ndtr(noncentrality - critical))
@@ -361,7 +361,7 @@ def _upper_tail(critical: float, degrees: float, noncentrality: float) -> float:
     return probability if math.isfinite(probability) else float(scipy.special.ndtr(noncentrality - critical))
 
 
-def _latent_covariance(p: float, q: float, correlation: float) -> float:
+def _compute_latent_covariance(p: float, q: float, correlation: float) -> float:
     """Compute the covariance of two binary results whose latent variables are correlated."""
     both = scipy.stats.multivariate_normal.cdf(
         [scipy.special.ndtri(p), scipy.special.ndtri(q)],

@@ -59,9 +59,9 @@ def wilson(
     """
     _check_count(count, n)
     if n == 0:
-        return _undefined_proportion()
+        return _build_undefined_proportion()
     low, high = (
-        _continuity_corrected_limits(count, n, confidence)
+        _compute_continuity_corrected_limits(count, n, confidence)
         if continuity_corrected
         else wilson_limits(count, n, confidence)
     )
@@ -91,7 +91,7 @@ def clopper_pearson(count: int, n: int, *, confidence: float = CONFIDENCE) -> Pr
     >>> (round(result.low, 3), round(result.high, 3))
     (0.025, 0.556)
     """
-    return _beta_interval(count, n, (count, n - count + 1), (count + 1, n - count), confidence)
+    return _compute_beta_interval(count, n, (count, n - count + 1), (count + 1, n - count), confidence)
 
 
 def wilson_by_cluster(
@@ -161,12 +161,12 @@ def share_from_sums(
     return Proportion(count=count, n=n, estimate=share, low=low, high=high)
 
 
-def _beta_interval(
+def _compute_beta_interval(
     count: int, n: int, low: tuple[float, float], high: tuple[float, float], confidence: float
 ) -> Proportion:
     _check_count(count, n)
     if n == 0:
-        return _undefined_proportion()
+        return _build_undefined_proportion()
     tail = (1 - confidence) / 2
     return Proportion(
         count=count,
@@ -177,7 +177,7 @@ def _beta_interval(
     )
 
 
-def _continuity_corrected_limits(count: int, n: int, confidence: float) -> tuple[float, float]:
+def _compute_continuity_corrected_limits(count: int, n: int, confidence: float) -> tuple[float, float]:
     z, share = NormalDist().inv_cdf(0.5 + confidence / 2), count / n
     centre_term, denominator = 2 * count + z**2, 2 * (n + z**2)
     lower_term = z**2 - 2 - 1 / n + 4 * share * (n * (1 - share) + 1)
@@ -187,7 +187,7 @@ def _continuity_corrected_limits(count: int, n: int, confidence: float) -> tuple
     return max(0.0, low), min(1.0, high)
 
 
-def _undefined_proportion() -> Proportion:
+def _build_undefined_proportion() -> Proportion:
     return Proportion(count=0, n=0, estimate=None, low=None, high=None, note="not defined: n is 0")
 
 

@@ -89,7 +89,7 @@ def compute_aucs(
     """
     if jackknife and clusters is not None:
         raise ValueError("the jackknife is not available for clusters")
-    columns = [_auc_of_reader(truth, column, clusters, jackknife=jackknife) for column in scores.T]
+    columns = [_compute_auc(truth, column, clusters, jackknife=jackknife) for column in scores.T]
     return AucFigures(
         values=np.array([value for value, _ in columns]),
         influence=np.stack([influence for _, influence in columns], axis=1)
@@ -260,7 +260,7 @@ def mean_auc_of_readers(
     Returns:
         The mean AUC as ``difference``, weighted by the pairs of cases of each reader; p tests an AUC of 0.
     """
-    return _u_statistic(truth, [_Arm(scores=scores, subtracted=None)], confidence)
+    return _compute_u_statistic(truth, [_Arm(scores=scores, subtracted=None)], confidence)
 
 
 def _compare(
@@ -316,14 +316,14 @@ def _analyse(
         result = obuchowski_rockette(values, covariance, cases=cases, confidence=confidence)
         results.append(replace(result, method=f"{result.method} ({covariance_name})"))
     if clusters is None and int((truth == 1).sum()) * int((truth == 0).sum()) <= MAX_PAIRS:
-        results.append(_u_statistic(truth, arms, confidence))
+        results.append(_compute_u_statistic(truth, arms, confidence))
     fixed = fixed_readers(values, covariance, cases=cases, n_clusters=n_clusters, confidence=confidence)
     results.append(replace(fixed, method=f"{fixed.method} ({covariance_name})"))
     results.append(fixed_case_analysis(values, cases=cases, confidence=confidence))
     return tuple(results)
 
 
-def _auc_of_reader(
+def _compute_auc(
     truth: NDArray[np.int64],
     scores: Matrix,
     clusters: NDArray[np.int64] | None,
@@ -393,7 +393,7 @@ class _Margins:
     sums: dict[tuple[str, ...], NDArray[np.float64]]
 
 
-def _u_statistic(truth: NDArray[np.int64], arms: Sequence[_Arm], confidence: float) -> MrmcComparison:
+def _compute_u_statistic(truth: NDArray[np.int64], arms: Sequence[_Arm], confidence: float) -> MrmcComparison:
     """Analyse the AUC, or its difference between arms, with readers and cases random."""
     positive, negative = np.flatnonzero(truth == 1), np.flatnonzero(truth == 0)
     readers = arms[0].scores.shape[1]

@@ -153,11 +153,11 @@ def stratified_rate(
         reviewed=reviewed,
         size=size,
         estimate=estimate,
-        se=_standard_error(nonempty, rates, size, design_effect),
+        se=_compute_standard_error(nonempty, rates, size, design_effect),
         low=float(low),
         high=float(high),
         unweighted=unweighted,
-        bounds=_bounds(nonempty, size),
+        bounds=_compute_bounds(nonempty, size),
         design_effect=design_effect,
         note="clustered by patient" if design_effect > 1 else "",
     )
@@ -193,7 +193,7 @@ def stratified_limits(
     open_hits, open_reviewed, open_sizes = hits[..., is_open], reviewed[is_open], sizes[is_open]
     certain_hits, open_size = judged_hits - open_hits.sum(axis=-1), open_sizes.sum()
     rate = (open_hits / open_reviewed) @ (open_sizes / open_size)
-    effective_size = _effective_size(open_hits, open_reviewed, open_sizes, rate) / design_effect
+    effective_size = _compute_effective_size(open_hits, open_reviewed, open_sizes, rate) / design_effect
     count, tail = rate * effective_size, (1 - confidence) / 2
     has_hit, has_miss = open_hits.sum(axis=-1) > 0, open_hits.sum(axis=-1) < open_reviewed.sum()
     low = scipy.special.betaincinv(np.where(has_hit, count, 1.0), effective_size - count + 1, tail)
@@ -241,8 +241,8 @@ def cluster_design_effect(
         cluster_index * n_strata + stratum_index, return_inverse=True, return_counts=True
     )
     n_in_stratum = stratum_counts[stratum_index]
-    independent_variance = float(np.sum(influence**2 / _residual_share(1, n_in_stratum)))
-    clustered_influence = influence / np.sqrt(_residual_share(part_counts[part_index], n_in_stratum))
+    independent_variance = float(np.sum(influence**2 / _compute_residual_share(1, n_in_stratum)))
+    clustered_influence = influence / np.sqrt(_compute_residual_share(part_counts[part_index], n_in_stratum))
     clustered_variance = _sum_of_squares(clustered_influence, cluster_index)
     effect_if_equal = _sum_of_squares(question_weights, cluster_index) / float(np.sum(question_weights**2))
     if independent_variance <= 0:
@@ -254,7 +254,7 @@ def cluster_design_effect(
     return max(1.0, float(effect))
 
 
-def _residual_share(n_removed: int | NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.float64]:
+def _compute_residual_share(n_removed: int | NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the share of a variance that remains after the mean of ``n`` questions was subtracted."""
     share: NDArray[np.float64] = 1 - n_removed / n
     return np.where(share > 0, share, 1.0)
@@ -308,7 +308,7 @@ def stratified_mean(
     )  # fmt: skip
 
 
-def _standard_error(
+def _compute_standard_error(
     strata: Sequence[StratumCount], rates: Sequence[float], size: int, effect: float
 ) -> float | None:
     variance = 0.0
@@ -322,7 +322,7 @@ def _standard_error(
     return math.sqrt(variance * effect)
 
 
-def _effective_size(
+def _compute_effective_size(
     hits: NDArray[np.int64], reviewed: NDArray[np.int64], sizes: NDArray[np.int64], rate: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Compute the effective sample size of the weighted rate, at most Kish's."""
@@ -340,7 +340,7 @@ def _effective_size(
     )
 
 
-def _bounds(strata: Sequence[StratumCount], size: int) -> tuple[float, float] | None:
+def _compute_bounds(strata: Sequence[StratumCount], size: int) -> tuple[float, float] | None:
     """Compute the rates if no skipped question is a hit and if all are; None if no question was skipped."""
     if not any(stratum.skipped for stratum in strata):
         return None

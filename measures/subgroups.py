@@ -66,14 +66,14 @@ def subgroup_rate(
         return SubgroupRate(n=0, hits=0)
     total = weights.sum()
     rate = float(weights @ hits / total)
-    size = _effective_size(hits, weights, clusters, rate)
+    size = _compute_effective_size(hits, weights, clusters, rate)
     tail = (1 - confidence) / 2
     low = scipy.special.betaincinv(rate * size, size - rate * size + 1, tail) if count else 0.0
     high = scipy.special.betaincinv(rate * size + 1, size - rate * size, 1 - tail) if count < n else 1.0
     return SubgroupRate(n=n, hits=count, estimate=rate, low=float(low), high=float(high))
 
 
-def _effective_size(
+def _compute_effective_size(
     hits: NDArray[np.bool_], weights: NDArray[np.float64], clusters: NDArray[np.int64], rate: float
 ) -> float:
     cluster_index, n_clusters = renumber_clusters(clusters)

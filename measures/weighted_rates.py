@@ -14,7 +14,7 @@ a Poisson count: for the upper limit, one question with the property and with th
 question is added (Tiwari; Fay and Feuer add the largest weight), and the limit is a quantile of the beta
 distribution with the resulting mean and variance. The lower limit is 1 minus the upper limit of the rate
 without the property. With equal weights the interval is Clopper and Pearson's. If several questions belong to
-one cluster, the weight of the added question is multiplied by their weighted mean number.
+one cluster, the weight of the added question is multiplied by a weighted mean of the cluster sizes.
 
 Looks. An interval that is looked at after every verdict, until it is narrow enough, needs a higher
 confidence level: :func:`level_for_every_look`.
@@ -107,16 +107,16 @@ def weighted_rate(
     residuals = sample.values - (tuning * prediction.values if prediction is not None else 0.0)
     mean_residual = float(sample.weights @ residuals / sample.weights.sum())
     estimate = min(1.0, max(0.0, known_part + mean_residual))
-    variance = _variance(sample, residuals, mean_residual)
+    variance = _compute_variance(sample, residuals, mean_residual)
     tail = (1 - confidence) / 2
     return WeightedRate(
         n=n,
         hits=count,
         estimate=estimate,
         se=math.sqrt(variance),
-        low=min(estimate, 1 - _upper_limit(sample, 1 - known_part, -residuals, tail)),
-        high=max(estimate, _upper_limit(sample, known_part, residuals, tail)),
-        effective_size=_effective_size(sample, variance) if 0 < count < n else None,
+        low=min(estimate, 1 - _compute_upper_limit(sample, 1 - known_part, -residuals, tail)),
+        high=max(estimate, _compute_upper_limit(sample, known_part, residuals, tail)),
+        effective_size=_compute_effective_size(sample, variance) if 0 < count < n else None,
         tuning=tuning,
     )
 
@@ -183,22 +183,24 @@ def _sum_of_squares(sample: _Sample, residuals: NDArray[np.float64], centre: flo
     return float(by_cluster @ by_cluster)
 
 
-def _variance(sample: _Sample, residuals: NDArray[np.float64], centre: float) -> float:
+def _compute_variance(sample: _Sample, residuals: NDArray[np.float64], centre: float) -> float:
     correction = sample.n_clusters / max(1, sample.n_clusters - 1)
     return correction * _sum_of_squares(sample, residuals, centre) / float(sample.weights.sum()) ** 2
 
 
-def _effective_size(sample: _Sample, variance: float) -> float | None:
+def _compute_effective_size(sample: _Sample, variance: float) -> float | None:
     """Compute the effective size without the prediction, times the gain by the prediction."""
     centre = float(sample.weights @ sample.values / sample.weights.sum())
-    plain_variance = _variance(sample, sample.values, centre)
+    plain_variance = _compute_variance(sample, sample.values, centre)
     if plain_variance <= 0 or variance <= 0:
         return None
     plain_size = effective_size(sample.weights, rate=centre, variance=plain_variance)
     return plain_size * plain_variance / variance
 
 
-def _upper_limit(sample: _Sample, known_part: float, residuals: NDArray[np.float64], tail: float) -> float:
+def _compute_upper_limit(
+    sample: _Sample, known_part: float, residuals: NDArray[np.float64], tail: float
+) -> float:
     """Compute the upper limit of the known part + mean residual; a question adds at most 1 to this sum."""
     added_weight = sample.added_weight
     total = float(sample.weights.sum()) + added_weight

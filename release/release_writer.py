@@ -280,7 +280,7 @@ class GoldFileWriter:
     def add(self, outcome: GoldItem | Excluded) -> None:
         """Write the records of one judged question."""
         if isinstance(outcome, Excluded):
-            self._files["left_out.jsonl"].write_json_line(self._excluded_record(outcome))
+            self._files["left_out.jsonl"].write_json_line(self._build_excluded_record(outcome))
             return
         exam = outcome.judged.exam
         self.add_images(exam)
@@ -307,7 +307,7 @@ class GoldFileWriter:
                 "batch": gold.judged.adjudicated_in,
                 "revision": adjudication.revision,
                 "adjudicated": True,
-                **_image_display_field(adjudication.image),
+                **_build_image_display_field(adjudication.image),
             }
             return [
                 {
@@ -327,10 +327,10 @@ class GoldFileWriter:
                 "after": to_plain(change.after),
                 "who": self._reviewer_names[judgement.person_id],
                 "when": format_utc(judgement.given_at),
-                "why": _correction_reason(judgement),
+                "why": _format_correction_reason(judgement),
                 "batch": judgement.batch,
                 "revision": judgement.revision,
-                **_image_display_field(judgement.image),
+                **_build_image_display_field(judgement.image),
             }
             for judgement in gold.judged.judgements
             if has_correction(judgement.decision)
@@ -378,8 +378,8 @@ class GoldFileWriter:
             "version": source.version,
             "prompt_version": source.prompt_version,
             **msgspec.to_builtins(provenance_to_record(provenance)),
-            "verdicts": [self._judgement_record(judgement) for judgement in gold.judged.judgements],
-            **self._adjudication_record(gold),
+            "verdicts": [self._build_judgement_record(judgement) for judgement in gold.judged.judgements],
+            **self._build_adjudication_record(gold),
         }
 
     def list_entries(self) -> list[Entry]:
@@ -408,7 +408,7 @@ class GoldFileWriter:
         for radiograph in exam.radiographs:
             if radiograph.sha256 and self._with_images:
                 self.images.setdefault(
-                    radiograph.sha256, f"images/{radiograph.sha256}{_image_suffix(radiograph)}"
+                    radiograph.sha256, f"images/{radiograph.sha256}{_find_image_suffix(radiograph)}"
                 )
             self._files["images.jsonl"].write_json_line(
                 {
@@ -424,7 +424,7 @@ class GoldFileWriter:
                 }
             )
 
-    def _excluded_record(self, excluded: Excluded) -> dict[str, Any]:
+    def _build_excluded_record(self, excluded: Excluded) -> dict[str, Any]:
         question = excluded.judged.question
         return {
             "question_id": question.id,
@@ -432,27 +432,27 @@ class GoldFileWriter:
             "stratum": excluded.judged.stratum,
             "verdicts": [
                 {
-                    **self._judgement_record(judgement),
+                    **self._build_judgement_record(judgement),
                     "comment": judgement.comment,
                     "correction": correction_to_plain(judgement.correction),
-                    **_image_display_field(judgement.image),
+                    **_build_image_display_field(judgement.image),
                 }
                 for judgement in excluded.judged.judgements
             ],
-            **self._adjudication_record(excluded),
+            **self._build_adjudication_record(excluded),
         }
 
-    def _judgement_record(self, judgement: Judgement) -> dict[str, Any]:
+    def _build_judgement_record(self, judgement: Judgement) -> dict[str, Any]:
         return {
             "who": self._reviewer_names[judgement.person_id],
             "when": format_utc(judgement.given_at),
             "batch": judgement.batch,
             "revision": judgement.revision,
             "decision": judgement.decision.value,
-            "errors": _error_values(judgement),
+            "errors": _list_error_values(judgement),
         }
 
-    def _adjudication_record(self, outcome: GoldItem | Excluded) -> dict[str, Any]:
+    def _build_adjudication_record(self, outcome: GoldItem | Excluded) -> dict[str, Any]:
         adjudication = outcome.judged.adjudication
         if adjudication is None:
             return {}
@@ -465,7 +465,7 @@ class GoldFileWriter:
                 "who": adjudicator,
                 "when": decided_at,
                 "why": adjudication.reason,
-                **_image_display_field(adjudication.image),
+                **_build_image_display_field(adjudication.image),
             }
         }
 
@@ -475,22 +475,22 @@ def format_utc(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _correction_reason(judgement: Judgement) -> str:
+def _format_correction_reason(judgement: Judgement) -> str:
     """Return the kinds of error, the comment, and the reason for changing an earlier verdict, as one text."""
     remarks = " ".join(text for text in (judgement.comment.strip(), judgement.why.strip()) if text)
-    return ": ".join(part for part in (", ".join(_error_values(judgement)), remarks) if part)
+    return ": ".join(part for part in (", ".join(_list_error_values(judgement)), remarks) if part)
 
 
-def _image_display_field(image: ImageDisplay | None) -> dict[str, str]:
+def _build_image_display_field(image: ImageDisplay | None) -> dict[str, str]:
     """Return the field that states whether the radiographs were on screen; empty if that was not recorded."""
     return {} if image is None else {"image": image.value}
 
 
-def _error_values(judgement: Judgement) -> list[str]:
+def _list_error_values(judgement: Judgement) -> list[str]:
     return [kind.value for kind in _ERROR_KINDS if kind in judgement.errors] if judgement.errors else []
 
 
-def _image_suffix(radiograph: Radiograph) -> str:
+def _find_image_suffix(radiograph: Radiograph) -> str:
     """Return the suffix of the imported file's name, or an empty text if it is not that of an image."""
     suffix = Path(radiograph.file.replace("\\", "/")).suffix.lower()
     return suffix if suffix in _IMAGE_SUFFIXES else ""

@@ -140,7 +140,10 @@ def assign_splits(cluster_of: Mapping[str, str], plan: SplitPlan) -> dict[str, S
 
     The private split depends on the seed and its own share only.
     """
-    return {exam: _choose_split(_unit_hash(cluster, plan.seed), plan) for exam, cluster in cluster_of.items()}
+    return {
+        exam: _choose_split(_compute_unit_hash(cluster, plan.seed), plan)
+        for exam, cluster in cluster_of.items()
+    }
 
 
 def _choose_split(number: float, plan: SplitPlan) -> Split:
@@ -153,7 +156,7 @@ def _choose_split(number: float, plan: SplitPlan) -> Split:
     return remaining_split
 
 
-def _unit_hash(cluster: str, seed: int) -> float:
+def _compute_unit_hash(cluster: str, seed: int) -> float:
     """Return a uniform number in [0, 1): the first 53 bits of the SHA-256 of seed and cluster."""
     digest = hashlib.sha256(f"overread.split/1\0{seed}\0{cluster}".encode()).digest()
     return (int.from_bytes(digest[:8], "big") >> 11) / (1 << 53)

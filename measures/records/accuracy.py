@@ -109,7 +109,7 @@ def compute_overall_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[
                 macro=macro,
                 macro_low=None if macro is None or half_width is None else max(0.0, macro - half_width),
                 macro_high=None if macro is None or half_width is None else min(1.0, macro + half_width),
-                note="; ".join(filter(None, [reason, _helped_note(matrix, rater)])),
+                note="; ".join(filter(None, [reason, _get_helped_note(matrix, rater)])),
             )
         )
     return tuple(results)
@@ -162,7 +162,7 @@ def _build_accuracy(
     notes = [share.note, f"clustered by {matrix.cluster_unit}" if is_clustered and not share.note else ""]
     if share.n == 0:
         notes = ["not defined: no question has both this rater's answer and a reference answer"]
-    notes.append(_helped_note(matrix, rater))
+    notes.append(_get_helped_note(matrix, rater))
     return AccuracyResult(
         rater=matrix.raters[rater],
         kind=matrix.kinds[rater],
@@ -199,11 +199,11 @@ def _iterate_coverage(matrix: RatingMatrix, settings: Settings) -> Iterator[Cove
                 low=share.low,
                 high=share.high,
                 not_reached=int((matrix.answers[rows, rater] < 0).sum()),
-                note="; ".join(filter(None, [share.note, _helped_note(matrix, rater)])),
+                note="; ".join(filter(None, [share.note, _get_helped_note(matrix, rater)])),
             )
 
 
-def _helped_note(matrix: RatingMatrix, rater: int) -> str:
+def _get_helped_note(matrix: RatingMatrix, rater: int) -> str:
     return HELPED_NOTE if matrix.set_reference[rater] else ""
 
 

@@ -63,13 +63,13 @@ def compute_agreement(
             scale=(scale := build_scale(matrix, subset.rows, settings.weights)),
             codes=np.ascontiguousarray(scale.codes.T),
             formats=number_formats(matrix, subset.rows, settings.weights),
-            chance=_random_agreement(matrix, subset.rows, scale.k),
+            chance=_compute_random_agreement(matrix, subset.rows, scale.k),
             wrong=np.ascontiguousarray((matrix.correct[subset.rows] == 0).T),
             several=matrix.has_several_selected[subset.rows],
             has_selected=bool(matrix.selected[subset.rows].any()),
         )
         for pair, estimates in zip(pairs, _estimate_pairs(matrix, settings, pairs, task), strict=True):
-            results.append(_pair_agreement(matrix, settings, pair, task, estimates))
+            results.append(_build_pair_agreement(matrix, settings, pair, task, estimates))
             if progress is not None:
                 progress(len(results) / (len(subsets) * len(pairs)))
     return tuple(results)
@@ -116,7 +116,7 @@ def _estimate_pairs(
     )  # fmt: skip
 
 
-def _pair_agreement(
+def _build_pair_agreement(
     matrix: RatingMatrix,
     settings: Settings,
     pair: tuple[int, int],
@@ -139,7 +139,7 @@ def _pair_agreement(
         else (0, 0)
     )
     observed = int(np.count_nonzero(is_same)) / n if n else None
-    brennan_prediger = _brennan_prediger(task.chance[in_common], observed)
+    brennan_prediger = _compute_brennan_prediger(task.chance[in_common], observed)
     notes = [_join_notes(kappa, settings, n)]
     if formats is not None and scale.k <= MAX_CATEGORIES and len(np.unique(formats[in_common])) > 1:
         notes.append(describe_formats(formats[in_common]))
@@ -171,7 +171,7 @@ def _pair_agreement(
         ac1_low=ac1.low,
         ac1_high=ac1.high,
         brennan_prediger=brennan_prediger,
-        jaccard=_mean_overlap(matrix, a, b, rows[in_common], is_same[in_common])
+        jaccard=_compute_mean_overlap(matrix, a, b, rows[in_common], is_same[in_common])
         if n and (task.several & in_common & ~is_same).any()
         else observed,
         both_wrong=n_same_wrong / n_both_wrong if n_both_wrong else None,
@@ -187,14 +187,14 @@ def _join_notes(kappa: Estimate, settings: Settings, n: int) -> str:
     return "; ".join(filter(None, notes))
 
 
-def _random_agreement(matrix: RatingMatrix, rows: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+def _compute_random_agreement(matrix: RatingMatrix, rows: NDArray[np.int64], k: int) -> NDArray[np.float64]:
     """Return 1 / number of possible answers of each question; 1 / k if it is not stated."""
     options = matrix.options[rows].astype(np.float64)
     possible = np.where(matrix.has_several_selected[rows], 2.0 ** np.minimum(options, 60) - 1, options)
     return 1.0 / np.where(options > 0, possible, max(1, k))
 
 
-def _brennan_prediger(chance: NDArray[np.float64], observed: float | None) -> float | None:
+def _compute_brennan_prediger(chance: NDArray[np.float64], observed: float | None) -> float | None:
     """Compute (agreement - chance) / (1 - chance); chance is the mean of 1 / number of possible answers."""
     if observed is None:
         return None
@@ -202,7 +202,7 @@ def _brennan_prediger(chance: NDArray[np.float64], observed: float | None) -> fl
     return None if mean_chance >= 1 else (observed - mean_chance) / (1 - mean_chance)
 
 
-def _mean_overlap(
+def _compute_mean_overlap(
     matrix: RatingMatrix, a: int, b: int, rows: NDArray[np.int64], is_same: NDArray[np.bool_]
 ) -> float:
     """Compute the mean Jaccard index of the selected options."""

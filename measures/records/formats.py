@@ -4,7 +4,7 @@ The letter B of a question with four options and the answer "no" are not categor
 is computed in each format and averaged (:func:`measures.kappa_intervals.kappa_interval`, ``strata``). A
 format is yes or no, letters (by number of options), several options (by number of options), or other text.
 The reference's answer decides the format, or else the most frequent kind of answer, so an unreadable reply
-does not change it. Questions with no answer but "cannot determine" belong to the most frequent format.
+does not change it. Questions whose only answer is "cannot determine" belong to the most frequent format.
 """
 
 from __future__ import annotations

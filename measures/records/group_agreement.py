@@ -53,7 +53,7 @@ def compute_group_agreement(matrix: RatingMatrix, settings: Settings) -> tuple[G
         Refused: weights are set, but the answers have no order.
     """
     return tuple(
-        _group_agreement(matrix, settings, group, subset)
+        _build_group_agreement(matrix, settings, group, subset)
         for group in list_rater_groups(matrix)
         for subset in matrix.task_subsets()
     )
@@ -76,7 +76,7 @@ def list_rater_groups(matrix: RatingMatrix) -> Iterator[RaterGroup]:
                 yield RaterGroup(kind=kind, arm=arm, columns=columns)
 
 
-def _group_agreement(
+def _build_group_agreement(
     matrix: RatingMatrix, settings: Settings, group: RaterGroup, subset: QuestionSubset
 ) -> GroupAgreement:
     raters = group.columns
@@ -103,10 +103,12 @@ def _group_agreement(
         estimates.get(coefficient, undefined)
         for coefficient in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
     )
-    krippendorff = _krippendorff_alpha(answers, scale, settings, clusters, formats) if scale.k else undefined
+    krippendorff = (
+        _compute_krippendorff_alpha(answers, scale, settings, clusters, formats) if scale.k else undefined
+    )
     correct = matrix.correct[rows][:, raters]
     q, degrees, p = cochran_q(correct[(correct >= 0).all(axis=1)] == 1)
-    light = _light_kappa(answers, scale, formats)
+    light = _compute_light_kappa(answers, scale, formats)
     n_complete = int((correct >= 0).all(axis=1).sum())
     return GroupAgreement(
         task=subset.name,
@@ -183,7 +185,7 @@ def _join_notes(
     return "; ".join(notes)
 
 
-def _krippendorff_alpha(
+def _compute_krippendorff_alpha(
     answers: NDArray[np.int64],
     scale: Scale,
     settings: Settings,
@@ -204,7 +206,9 @@ def _krippendorff_alpha(
     )
 
 
-def _light_kappa(answers: NDArray[np.int64], scale: Scale, formats: NDArray[np.int64] | None) -> float | None:
+def _compute_light_kappa(
+    answers: NDArray[np.int64], scale: Scale, formats: NDArray[np.int64] | None
+) -> float | None:
     """Compute Light's kappa, the mean of the pairs' kappas that are defined.
 
     The kappa of a pair is the mean over the answer formats, weighted by their numbers of questions.

@@ -52,7 +52,7 @@ def compute_kappa_contrasts(matrix: RatingMatrix, settings: Settings) -> tuple[K
     models = [column for column in matrix.non_reference_raters if matrix.kinds[column] == "model"]
     return tuple(
         result
-        for arm, readers in _readers_by_arm(matrix)
+        for arm, readers in _iterate_readers_by_arm(matrix)
         for result in _compare_models(matrix, settings, arm, readers, models)
     )
 
@@ -93,7 +93,7 @@ class _Group:
     included: NDArray[np.bool_]
 
 
-def _readers_by_arm(matrix: RatingMatrix) -> Iterator[tuple[str, list[int]]]:
+def _iterate_readers_by_arm(matrix: RatingMatrix) -> Iterator[tuple[str, list[int]]]:
     readers = [column for column in matrix.non_reference_raters if matrix.kinds[column] == "reader"]
     for arm in sorted({matrix.arms[column] for column in readers}):
         columns = [column for column in readers if matrix.arms[column] == arm]

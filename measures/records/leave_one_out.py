@@ -125,7 +125,7 @@ def _find_majority(
     """Return the code of more than half of the votes on each question, ``_UNKNOWN`` without a majority."""
     majority = np.full(len(codes), _UNKNOWN)
     is_vote = (codes != _UNKNOWN) & (codes != _NO_VOTE) & has_answer
-    same_person = np.array([[name == other for other in persons] for name in persons], dtype=float)
+    same_person = np.array([[a == b for b in persons] for a in persons], dtype=float)
     votes = is_vote / np.maximum(1.0, is_vote @ same_person.reshape(len(persons), len(persons)))
     total = votes.sum(axis=1)
     for column in range(codes.shape[1]):

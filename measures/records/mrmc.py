@@ -95,8 +95,8 @@ def compute_arm_comparisons(matrix: RatingMatrix, settings: Settings) -> tuple[A
                     factor="arm",
                     a=a,
                     b=b,
-                    first=_reader_values(matrix, endpoint, readers, used_references, arm=a),
-                    second=_reader_values(matrix, endpoint, readers, used_references, arm=b),
+                    first=_collect_reader_values(matrix, endpoint, readers, used_references, arm=a),
+                    second=_collect_reader_values(matrix, endpoint, readers, used_references, arm=b),
                     helpers=helpers,
                 )
                 results += _compare_levels(matrix, settings, subset, contrast)
@@ -125,7 +125,7 @@ def compute_reader_means(matrix: RatingMatrix, settings: Settings) -> tuple[Read
         endpoints,
     ):
         readers = _list_readers(matrix, helpers)
-        values = _reader_values(matrix, endpoint, readers, {}, arm=arm)[subset.rows]
+        values = _collect_reader_values(matrix, endpoint, readers, {}, arm=arm)[subset.rows]
         if np.isnan(values).all() or (endpoint.truth is not None and not arm and matrix.reader_arms):
             continue
         for random_readers in (True, False):
@@ -185,7 +185,7 @@ def _compare_with_model(
     helpers: HelperRule,
 ) -> Iterator[MrmcComparison]:
     readers, used_references = _list_readers(matrix, helpers), _select_own_references(own_references, helpers)
-    values = _reader_values(matrix, endpoint, readers, used_references, arm=arm)[subset.rows]
+    values = _collect_reader_values(matrix, endpoint, readers, used_references, arm=arm)[subset.rows]
     model_values = np.stack(
         [_select_values(endpoint, used_references, reader)[subset.rows, model] for reader in readers]
         or [endpoint.values[subset.rows, model]],
@@ -234,7 +234,7 @@ def _describe_missing_answers(
     )
 
 
-def _reader_values(
+def _collect_reader_values(
     matrix: RatingMatrix,
     endpoint: Endpoint,
     readers: tuple[str, ...],
@@ -305,7 +305,7 @@ def _check_crossover(
         if not readers or any(-1 in indices for indices in columns.values()):
             continue
         scores = {
-            arm: _reader_values(matrix, endpoint, readers, used_references, arm=arm)
+            arm: _collect_reader_values(matrix, endpoint, readers, used_references, arm=arm)
             for arm in matrix.reader_arms
         }
         period = {arm: matrix.period[:, indices] for arm, indices in columns.items()}

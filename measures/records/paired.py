@@ -43,7 +43,7 @@ def compute_paired_differences(matrix: RatingMatrix, settings: Settings) -> tupl
         answers = _select_answers(matrix, subset)
         if answers.clusters is not None and renumber_clusters(answers.clusters)[1] == len(answers.clusters):
             answers = replace(answers, clusters=None)  # each question is a cluster of its own
-        results += [_paired_difference(matrix, settings, a, b, answers) for a, b in pairs]
+        results += [_build_paired_difference(matrix, settings, a, b, answers) for a, b in pairs]
     return tuple(results)
 
 
@@ -63,7 +63,7 @@ def compute_unpaired_differences(matrix: RatingMatrix, settings: Settings) -> tu
         result
         for answers in map(partial(_select_answers, matrix), matrix.task_subsets())
         for a, b in pairs
-        for result in _unpaired_difference(matrix, settings, a, b, answers)
+        for result in _build_unpaired_difference(matrix, settings, a, b, answers)
     )
 
 
@@ -92,7 +92,7 @@ def _list_comparable_pairs(matrix: RatingMatrix) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairs if matrix.are_comparable(a, b)]
 
 
-def _paired_difference(
+def _build_paired_difference(
     matrix: RatingMatrix, settings: Settings, a: int, b: int, answers: _Answers
 ) -> PairedDifference:
     is_common, clusters = answers.known[a] & answers.known[b], answers.clusters
@@ -130,11 +130,11 @@ def _paired_difference(
     )
 
 
-def _unpaired_difference(
+def _build_unpaired_difference(
     matrix: RatingMatrix, settings: Settings, a: int, b: int, answers: _Answers
 ) -> Iterator[UnpairedDifference]:
     known_a, known_b, clusters = answers.known[a], answers.known[b], answers.clusters
-    n_a, n_b, n_common = (int(known.sum()) for known in (known_a, known_b, known_a & known_b))
+    n_a, n_b, n_common = (int(mask.sum()) for mask in (known_a, known_b, known_a & known_b))
     if not (n_a and n_b) or n_common == n_a == n_b:
         return
     correct_a, correct_b = (int(answers.correct[rater].sum()) for rater in (a, b))
@@ -143,7 +143,9 @@ def _unpaired_difference(
         low, high = newcombe_unpaired(correct_a, n_a, correct_b, n_b, confidence=settings.confidence)
         method = "unpaired: different questions (Newcombe)"
     else:
-        error = _standard_error([(known_a, answers.correct[a]), (known_b, answers.correct[b])], clusters)
+        error = _compute_standard_error(
+            [(known_a, answers.correct[a]), (known_b, answers.correct[b])], clusters
+        )
         half_width = NormalDist().inv_cdf(0.5 + settings.confidence / 2) * error
         low, high = max(-1.0, difference - half_width), min(1.0, difference + half_width)
         method = "unpaired: different questions" if n_common == 0 else "partial overlap: U-statistic"
@@ -162,7 +164,7 @@ def _unpaired_difference(
     )
 
 
-def _standard_error(
+def _compute_standard_error(
     raters: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]], clusters: NDArray[np.int64] | None
 ) -> float:
     """Compute the standard error of the difference of two means over partly overlapping questions.

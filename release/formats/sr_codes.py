@@ -116,7 +116,9 @@ def code_label(label: str) -> LabelCodes:
         return LabelCodes(finding=_find_code("DCM", "RadiographicAnatomy"), site=site, laterality=laterality)
     if len(sides) <= 1 and label_without_side in RADLEX_FINDINGS:
         return LabelCodes(
-            finding=_radlex_code(*RADLEX_FINDINGS[label_without_side]), site=_CHEST, laterality=laterality
+            finding=_build_radlex_code(*RADLEX_FINDINGS[label_without_side]),
+            site=_CHEST,
+            laterality=laterality,
         )
     text = label.strip() or "Region"
     value = hashlib.sha256(text.encode()).hexdigest()[:16].upper()
@@ -125,7 +127,7 @@ def code_label(label: str) -> LabelCodes:
     )
 
 
-def _radlex_code(value: str, meaning: str) -> CodedConcept:
+def _build_radlex_code(value: str, meaning: str) -> CodedConcept:
     return CodedConcept(value, RADLEX_SCHEME, meaning)
 
 

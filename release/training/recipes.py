@@ -148,11 +148,11 @@ def recipe_files(library: TrainingLibrary, form: BoxFormat) -> dict[str, str]:
     return {
         "dataset_info.json": msgspec.json.format(msgspec.json.encode(dataset_info), indent=2).decode() + "\n",
         "train.yaml": _LLAMA_FACTORY.format(
-            model=model, template=template, dataset=DATASET, max_pixels=_image_limit(form)
+            model=model, template=template, dataset=DATASET, max_pixels=_find_image_limit(form)
         ),
     }
 
 
-def _image_limit(form: BoxFormat) -> int:
+def _find_image_limit(form: BoxFormat) -> int:
     """Return the maximum number of pixels of an image; only the boxes of Qwen2.5-VL depend on its size."""
     return MAX_PIXELS if form is BoxFormat.QWEN25_VL else 4 * MAX_PIXELS
