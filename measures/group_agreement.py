@@ -106,7 +106,10 @@ def agreement_coefficient(
     >>> round(agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(2)).value, 3)
     0.657
     """
-    parts = [_compute_part(stratum, coefficient) for stratum in _divide_into_strata(ratings, weights, strata)]
+    parts = [
+        _compute_stratum_coefficient(stratum, coefficient)
+        for stratum in _divide_into_strata(ratings, weights, strata)
+    ]
     defined = [part for part in parts if part.value is not None and part.n]
     if not defined:
         note = next((part.note for part in parts if part.n), "not defined: no question has two answers")
@@ -173,7 +176,7 @@ class _Stratum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
+class _StratumCoefficient:
     """The coefficient in one stratum, from the questions ``rows`` with their ``ratings``.
 
     ``n`` questions have two or more answers, ``n_answered`` have one or more. ``influence`` is in the order
@@ -222,7 +225,7 @@ def _recode(ratings: Ratings, categories: NDArray[np.int64], k: int) -> Ratings:
     return codes[ratings]
 
 
-def _compute_part(stratum: _Stratum, coefficient: Coefficient) -> _Part:
+def _compute_stratum_coefficient(stratum: _Stratum, coefficient: Coefficient) -> _StratumCoefficient:
     weights, k = stratum.weights, len(stratum.weights)
     counts = _count_answers(stratum.ratings, k)
     answer_counts = counts.sum(axis=1)
@@ -237,7 +240,7 @@ def _compute_part(stratum: _Stratum, coefficient: Coefficient) -> _Part:
     )
     has_pairs = answer_counts >= 2
     n, n_pairable = len(answer_counts), int(has_pairs.sum())
-    part = _Part(
+    part = _StratumCoefficient(
         rows=stratum.rows[is_included], ratings=ratings, weights=weights, n=n_pairable, n_answered=n_answered
     )
     if n_pairable == 0:
@@ -281,7 +284,7 @@ def _compute_part(stratum: _Stratum, coefficient: Coefficient) -> _Part:
 
 
 def _draw_coefficients(
-    parts: Sequence[_Part],
+    parts: Sequence[_StratumCoefficient],
     coefficient: Coefficient,
     clusters: NDArray[np.int64],
     *,
@@ -309,7 +312,7 @@ def _draw_coefficients(
     )
 
 
-def _to_rated_questions(part: _Part, coefficient: Coefficient) -> RatedQuestions:
+def _to_rated_questions(part: _StratumCoefficient, coefficient: Coefficient) -> RatedQuestions:
     is_answered = part.ratings >= 0
     answer_counts = is_answered.sum(axis=1)
     is_weighted_by_answers = (
@@ -325,7 +328,7 @@ def _to_rated_questions(part: _Part, coefficient: Coefficient) -> RatedQuestions
 
 
 def _compute_coefficients(
-    drawn: GroupDraws, part: _Part, coefficient: Coefficient, *, ordinal: bool
+    drawn: GroupDraws, part: _StratumCoefficient, coefficient: Coefficient, *, ordinal: bool
 ) -> Matrix:
     weights = part.weights[np.ix_(part.categories, part.categories)]
     if ordinal:

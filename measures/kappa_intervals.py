@@ -366,22 +366,22 @@ def _compute_influences(
 
 
 def _draft_kappa(tables: list[_Table], influences: _Influences, options: _Options) -> _Draft:
-    n = sum(len(part.rows) for part in tables)
+    n = sum(len(table.rows) for table in tables)
     if n == 0:
         return _Draft(estimate=Estimate(n=0, note="not defined: no question was answered by both"))
-    defined = [part for part in tables if not part.is_one_category]
+    defined = [table for table in tables if not table.is_one_category]
     if not defined:
         reason = "one category" if n > 1 else "one question only"
         return _Draft(estimate=Estimate(n=n, note=f"not defined: {reason}"))
-    if all(part.has_constant_rater for part in defined):
+    if all(table.has_constant_rater for table in defined):
         return _Draft(estimate=Estimate(n=n, value=0.0, note="no interval: one rater uses a single category"))
     return _combine(
-        [(part, *influences[part.pair, part.stratum]) for part in defined],
-        smallest_count=min(part.smallest_count for part in defined),
+        [(table, *influences[table.pair, table.stratum]) for table in defined],
+        smallest_count=min(table.smallest_count for table in defined),
         note=f"fewer than {SMALL_SAMPLE} questions" if n < SMALL_SAMPLE else "",
         left_out=len(tables) - len(defined),
         # a category that neither rater used has no share in the prior of kappa
-        drawn_tables=tuple(part.restrict_to_used() for part in defined),
+        drawn_tables=tuple(table.restrict_to_used() for table in defined),
         draw=kappas_of_draws,
         options=options,
     )
@@ -391,10 +391,10 @@ def _draft_ac1(tables: list[_Table], influences: _Influences, options: _Options)
     if not tables:
         return _Draft(estimate=Estimate(n=0, note="not defined: no question was answered by both"))
     return _combine(
-        [(part, *influences[part.pair, part.stratum]) for part in tables],
+        [(table, *influences[table.pair, table.stratum]) for table in tables],
         smallest_count=min(
-            MIN_LARGE_SAMPLE_COUNT if len(part.weights) == 1 else min(part.disagreements, part.agreements)
-            for part in tables
+            MIN_LARGE_SAMPLE_COUNT if len(table.weights) == 1 else min(table.disagreements, table.agreements)
+            for table in tables
         ),
         note="",
         left_out=0,
@@ -405,7 +405,7 @@ def _draft_ac1(tables: list[_Table], influences: _Influences, options: _Options)
 
 
 def _combine(
-    parts: Sequence[tuple[_Table, float, NDArray[np.float64]]],
+    table_coefficients: Sequence[tuple[_Table, float, NDArray[np.float64]]],
     *,
     smallest_count: int,
     note: str,
@@ -415,14 +415,16 @@ def _combine(
     options: _Options,
 ) -> _Draft:
     """Combine the strata's coefficients, weighted by their numbers of questions."""
-    n = sum(len(table.rows) for table, _, _ in parts)
-    value = sum(len(table.rows) * coefficient for table, coefficient, _ in parts) / n
-    by_part = [influence[table.cells] for table, _, influence in parts]
-    influences = by_part[0] if len(by_part) == 1 else np.concatenate(by_part)
+    n = sum(len(table.rows) for table, _, _ in table_coefficients)
+    value = sum(len(table.rows) * coefficient for table, coefficient, _ in table_coefficients) / n
+    influences_by_table = [influence[table.cells] for table, _, influence in table_coefficients]
+    influences = (
+        influences_by_table[0] if len(influences_by_table) == 1 else np.concatenate(influences_by_table)
+    )
     clusters = (
         None
         if options.clusters is None
-        else options.clusters[np.concatenate([table.rows for table, _, _ in parts])]
+        else options.clusters[np.concatenate([table.rows for table, _, _ in table_coefficients])]
     )
     se = _compute_standard_error(influences, clusters)
     if left_out:
