@@ -230,9 +230,8 @@ def _compute_stratum_coefficient(stratum: _Stratum, coefficient: Coefficient) ->
     counts = _count_answers(stratum.ratings, k)
     answer_counts = counts.sum(axis=1)
     is_included = answer_counts >= (2 if coefficient is Coefficient.ALPHA else 1)
-    n_answered = int(
-        (answer_counts >= 1).sum()
-    )  # the basis of Gwet's degrees of freedom for each coefficient
+    # The degrees of freedom of all of Gwet's coefficients depend on this number.
+    n_answered = int((answer_counts >= 1).sum())
     ratings, counts, answer_counts = (
         stratum.ratings[is_included],
         counts[is_included],
@@ -315,9 +314,8 @@ def _draw_coefficients(
 def _to_rated_questions(part: _StratumCoefficient, coefficient: Coefficient) -> RatedQuestions:
     is_answered = part.ratings >= 0
     answer_counts = is_answered.sum(axis=1)
-    is_weighted_by_answers = (
-        coefficient is Coefficient.ALPHA
-    )  # alpha weights questions by their number of answers
+    # Alpha weights questions by their number of answers.
+    is_weighted_by_answers = coefficient is Coefficient.ALPHA
     return RatedQuestions(
         ratings=_recode(part.ratings, part.categories, len(part.weights))[:, is_answered.any(axis=0)],
         k=len(part.categories),

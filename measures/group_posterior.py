@@ -198,12 +198,10 @@ def _build_prior_patterns(k: int, n_raters: int) -> tuple[Matrix, Matrix]:
     In a division, the larger half chooses one category; the smaller half is spread over the others.
     """
     larger, smaller = (n_raters + 1) // 2, n_raters // 2
-    diagonal, other_categories = np.eye(k), (1 - np.eye(k)) / (k - 1)
+    diagonal, spread = np.eye(k), (1 - np.eye(k)) / (k - 1)
     agreement = diagonal[:, :, None] * diagonal[:, None, :]
-    division = larger * (larger - 1) * agreement + smaller * (smaller - 1) * other_categories[
-        :, :, None
-    ] * np.eye(k)
-    between = larger * smaller * diagonal[:, :, None] * other_categories[:, None, :]
+    division = larger * (larger - 1) * agreement + smaller * (smaller - 1) * spread[:, :, None] * np.eye(k)
+    between = larger * smaller * diagonal[:, :, None] * spread[:, None, :]
     division = (division + between + between.transpose(0, 2, 1)) / (n_raters * (n_raters - 1))
-    overall = (larger * diagonal + smaller * other_categories) / n_raters
+    overall = (larger * diagonal + smaller * spread) / n_raters
     return np.concatenate([agreement, division]), np.concatenate([diagonal, overall])

@@ -16,8 +16,8 @@ for surveys. The effective size is estimate x (1 - estimate) / variance. Three r
 
 Completely judged strata are certain, so the interval is computed for the other strata and the certain hits
 are added. The limits are never below the rate of the observed hits in the dataset, nor above 1 minus the rate
-of the observed misses. Only a certain limit equals the estimate. The method was chosen by simulation
-(``docs/coverage.md``).
+of the observed misses. A limit equals the estimate only if the rate cannot lie beyond it. The method was
+chosen by simulation (``docs/coverage.md``).
 
 Edge cases. If a stratum has no judged question, there is no estimate, and the note contains the stratum. If a
 stratum has one judged question, there is no standard error. Skipped questions count as not judged; ``bounds``

@@ -164,9 +164,8 @@ class _Sample:
         cluster_index, n_clusters = renumber_clusters(clusters)
         weights = 1 / probabilities
         by_cluster = np.bincount(cluster_index, weights=weights)
-        cluster_factor = float(
-            by_cluster @ by_cluster / (weights @ weights)
-        )  # 1 if each cluster has one question
+        # The factor is 1 if each cluster has one question.
+        cluster_factor = float(by_cluster @ by_cluster / (weights @ weights))
         return cls(
             values=hits.astype(np.float64),
             weights=weights,

@@ -25,7 +25,7 @@ def compute_category_agreement(matrix: RatingMatrix) -> tuple[CategoryAgreement,
 
     Returns:
         One result per group, task and category. ``z`` is Fleiss' z statistic of all categories together, from
-        the questions that all raters of the group answered; all results of a group and task have the same.
+        the questions that all raters of the group answered; it is the same for all categories.
     """
     return tuple(_compute_category_agreement(matrix))
 

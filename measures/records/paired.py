@@ -4,8 +4,8 @@
 in different arms are not compared, because readers and arms would be confounded. If the questions of two
 raters overlap partly, ``compute_paired_differences`` uses the common questions and notes this.
 ``compute_unpaired_differences`` computes the difference over all questions of each rater: with Newcombe's
-interval if no question or exam is common, otherwise with the covariance of the common questions (the
-U-statistic for two fixed raters).
+interval if no question is common and no exam or patient is stated, otherwise with the covariance of the
+common questions, exams or patients (the U-statistic for two fixed raters).
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def compute_unpaired_differences(matrix: RatingMatrix, settings: Settings) -> tu
         settings: the settings; only the confidence is used.
 
     Returns:
-        Differences over all questions of each rater. The interval is Newcombe's if neither a question nor an
-        exam is common, otherwise from the U-statistic of two fixed raters.
+        Differences over all questions of each rater. The interval is Newcombe's if no question is common and
+        no exam or patient is stated, otherwise from the U-statistic of two fixed raters.
     """
     pairs = _list_comparable_pairs(matrix)
     return tuple(
