@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
-#: With fewer questions, the note of a coefficient of agreement states it.
+#: With fewer questions, the note of a coefficient of agreement states that they are few.
 SMALL_SAMPLE = 30
 
 

@@ -1,7 +1,7 @@
 """Prepares ratings for the measures of agreement: their categories, and what counts as missing.
 
-By default the categories are the answers. By the settings they can be correct and incorrect; raters then
-agree if both are correct, or both are incorrect, also with different wrong answers.
+By default the categories are the answers. With correctness as basis, they are "correct" and "incorrect"; two
+raters then agree if both are correct or both are incorrect, even if their wrong answers differ.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from domain.protocols import AgreementBasis
 from measures.rating_matrix import RatingMatrix
 from measures.records.settings import Settings
 
-#: The categories if agreement is computed of the correctness of the answers.
+#: The categories if agreement is computed from the correctness of the answers.
 CORRECTNESS_LABELS = ("correct", "incorrect")
 
 

@@ -161,8 +161,8 @@ def compute_encoded_measures(
     """Compute all measures of ratings that :func:`encode_table` encoded with the same settings.
 
     Matrix operations use one thread: most matrices are small, and two threads of the linear algebra would
-    take a fifth more processor time to save a twentieth of the time. The limit applies to the process. If two
-    computations overlap, it can remain after both, which changes no result.
+    take a fifth more processor time to save a twentieth of the elapsed time. The limit applies to the
+    process. If two computations overlap, it can remain after both have ended; it changes no result.
     """
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only commands that compute measures need it
 

@@ -7,8 +7,8 @@ two arms of the same reader are never counted as two readers.
 Four analyses are given:
 
 - Obuchowski-Rockette, readers and cases random. If each reader read each case in both arms, it is the
-  one-treatment analysis of the reader's differences, which for two arms equals the two-treatment analysis. If
-  each arm has readers of its own, readers are nested within arms. Other designs have no such analysis.
+  one-treatment analysis of the readers' differences, which for two arms equals the two-treatment analysis. If
+  each arm has its own readers, readers are nested within arms. Other designs have no such analysis.
 - U-statistics, readers and cases random, for all designs.
 - Readers fixed, cases random.
 - Cases fixed, readers random: a t test over readers.
@@ -68,12 +68,13 @@ def compare_arms(
     >>> [(result.method, round(result.difference, 3)) for result in compare_arms(first, second)][:2]
     [('Obuchowski-Rockette', 0.333), ('U-statistic', 0.333)]
     """
-    known = [~np.isnan(values) for values in (first, second)]
-    has_reading, has_cases = (known[0] | known[1]).any(axis=1), (known[0] | known[1]).any(axis=0)
-    if not known[0].any() or not known[1].any():
+    is_read = [~np.isnan(values) for values in (first, second)]
+    is_read_case = (is_read[0] | is_read[1]).any(axis=1)
+    is_active_reader = (is_read[0] | is_read[1]).any(axis=0)
+    if not is_read[0].any() or not is_read[1].any():
         return ()
-    first, second = (values[np.ix_(has_reading, has_cases)] for values in (first, second))
-    clusters = None if clusters is None else np.asarray(clusters)[has_reading]
+    first, second = (values[np.ix_(is_read_case, is_active_reader)] for values in (first, second))
+    clusters = None if clusters is None else np.asarray(clusters)[is_read_case]
     in_arm = np.array([(~np.isnan(values)).any(axis=0) for values in (first, second)])
     results = [u_statistic(first, second, clusters=clusters, confidence=confidence)]
     if not np.isnan(first - second).any():
@@ -101,7 +102,7 @@ def _compare_nested_readers(
     clusters: NDArray[np.int64] | None,
     confidence: float,
 ) -> MrmcComparison:
-    """Analyse arms with readers of their own, all of whom read all cases of their arm."""
+    """Analyse arms with different readers, each of whom read all cases."""
     readers = [first[:, in_arm[0]], second[:, in_arm[1]]]
     counts = [values.shape[1] for values in readers]
     difference = float(readers[0].mean() - readers[1].mean())
@@ -112,20 +113,24 @@ def _compare_nested_readers(
             note="no interval: an arm has only one reader" if cases > 1 else "no interval: one case",
         )  # fmt: skip
     covariance = covariance_over_cases(np.hstack(readers), clusters)
-    own = [covariance[: counts[0], : counts[0]], covariance[counts[0] :, counts[0] :]]
-    shared = sum(
+    arm_covariances = [covariance[: counts[0], : counts[0]], covariance[counts[0] :, counts[0] :]]
+    covariance_term = sum(
         float(block.sum() - np.trace(block)) / (count * (count - 1))
-        for block, count in zip(own, counts, strict=True)
+        for block, count in zip(arm_covariances, counts, strict=True)
     )
-    shared -= 2 * float(covariance[: counts[0], counts[0] :].mean())
-    between = [
+    covariance_term -= 2 * float(covariance[: counts[0], counts[0] :].mean())
+    reader_variances = [
         float(np.var(values.mean(axis=0), ddof=1)) / count
         for values, count in zip(readers, counts, strict=True)
     ]
-    variance = sum(between) + max(0.0, shared)
-    own_degrees = sum(part**2 / (count - 1) for part, count in zip(between, counts, strict=True))
+    variance = sum(reader_variances) + max(0.0, covariance_term)
+    satterthwaite_sum = sum(
+        variance_of_mean**2 / (count - 1)
+        for variance_of_mean, count in zip(reader_variances, counts, strict=True)
+    )
     return build_comparison(
-        difference, math.sqrt(variance), variance**2 / own_degrees if own_degrees > 0 else math.inf,
+        difference, math.sqrt(variance),
+        variance**2 / satterthwaite_sum if satterthwaite_sum > 0 else math.inf,
         readers=n_readers, cases=cases, confidence=confidence, method=_NESTED,
     )  # fmt: skip
 
@@ -142,7 +147,8 @@ def _compare_fixed_readers(
         for sign, values, columns in zip((1.0, -1.0), (first, second), in_arm, strict=True)
     )
     means = [
-        _reader_means(values)[columns].mean() for values, columns in zip((first, second), in_arm, strict=True)
+        _compute_reader_means(values)[columns].mean()
+        for values, columns in zip((first, second), in_arm, strict=True)
     ]
     comparison = fixed_readers(
         np.array([means[0] - means[1]]),
@@ -158,32 +164,36 @@ def _compare_fixed_cases(
     first: Matrix, second: Matrix, in_arm: NDArray[np.bool_], confidence: float
 ) -> MrmcComparison:
     """Compare the readers' means by a paired t test, or by Welch's test if each arm has its own readers."""
-    first_means, second_means = _reader_means(first), _reader_means(second)
+    first_means, second_means = _compute_reader_means(first), _compute_reader_means(second)
     if in_arm.all():
         return fixed_case_analysis(first_means - second_means, cases=len(first), confidence=confidence)
     groups = [first_means[in_arm[0]], second_means[in_arm[1]]]
     difference = float(groups[0].mean() - groups[1].mean())
     if in_arm.all(axis=0).any() or min(map(len, groups)) < 2:
-        overlap = (
+        reason = (
             "some readers are in one arm only" if in_arm.all(axis=0).any() else "an arm has only one reader"
         )
         return MrmcComparison(
             readers=first.shape[1], cases=len(first), difference=difference, random_cases=False,
-            method="fixed cases", note=f"no interval: {overlap}",
+            method="fixed cases", note=f"no interval: {reason}",
         )  # fmt: skip
-    parts = [float(np.var(group, ddof=1)) / len(group) for group in groups]
-    own_degrees = sum(part**2 / (len(group) - 1) for part, group in zip(parts, groups, strict=True))
+    variances = [float(np.var(group, ddof=1)) / len(group) for group in groups]
+    satterthwaite_sum = sum(
+        variance_of_mean**2 / (len(group) - 1)
+        for variance_of_mean, group in zip(variances, groups, strict=True)
+    )
     return build_comparison(
-        difference, math.sqrt(sum(parts)), sum(parts) ** 2 / own_degrees if own_degrees > 0 else math.inf,
+        difference, math.sqrt(sum(variances)),
+        sum(variances) ** 2 / satterthwaite_sum if satterthwaite_sum > 0 else math.inf,
         readers=first.shape[1], cases=len(first), confidence=confidence, random_cases=False,
         method="fixed cases",
     )  # fmt: skip
 
 
-def _reader_means(readings: Matrix) -> Matrix:
+def _compute_reader_means(readings: Matrix) -> Matrix:
     """Return the mean of each reader, shape (readers,); NaN for a reader without a reading."""
-    known = ~np.isnan(readings)
-    means: Matrix = np.where(known, readings, 0.0).sum(axis=0) / np.where(
-        known.any(axis=0), known.sum(axis=0), np.nan
+    is_read = ~np.isnan(readings)
+    means: Matrix = np.where(is_read, readings, 0.0).sum(axis=0) / np.where(
+        is_read.any(axis=0), is_read.sum(axis=0), np.nan
     )
     return means

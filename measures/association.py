@@ -26,7 +26,7 @@ class Association:
 
 
 def cramers_v(table: NDArray[np.float64] | NDArray[np.int64]) -> float:
-    """Cramér's V of two classifications, corrected for bias: it is near 0 without association.
+    """Compute Cramér's V of two classifications, corrected for bias (near 0 without association).
 
     Args:
         table: counts, shape (rows, columns).
@@ -49,9 +49,9 @@ def measure_association(
 
     Args:
         first: the class of each question.
-        second: its class in the other classification.
-        clusters: its cluster, such as the patient.
-        seed: of the bootstrap.
+        second: the class of each question in the second classification.
+        clusters: the cluster of each question, such as the patient.
+        seed: the seed of the bootstrap.
 
     Returns:
         Cramér's V with a 95 % percentile interval: 500 resamples of clusters. V cannot be negative, so an
@@ -81,7 +81,7 @@ def measure_association(
 
 
 def _compute_v(tables: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cramér's V of each table, shape (tables, rows, columns); classes without a count are left out."""
+    """Compute V of each table, shape (tables, rows, columns); classes without a count are left out."""
     n = tables.sum(axis=(1, 2))
     row_sums, column_sums = tables.sum(axis=2), tables.sum(axis=1)
     rows, columns = (row_sums > 0).sum(axis=1), (column_sums > 0).sum(axis=1)
@@ -90,9 +90,9 @@ def _compute_v(tables: NDArray[np.float64]) -> NDArray[np.float64]:
         phi_squared = np.nansum((tables - expected) ** 2 / expected, axis=(1, 2)) / n
         corrected = np.maximum(0.0, phi_squared - (rows - 1) * (columns - 1) / (n - 1))
         corrected_rows, corrected_columns = (size - (size - 1) ** 2 / (n - 1) for size in (rows, columns))
-        smaller = np.minimum(corrected_rows, corrected_columns) - 1
-        values: NDArray[np.float64] = np.minimum(1.0, np.sqrt(corrected / smaller))
-    values[(rows < 2) | (columns < 2) | (n < 2) | ~(smaller > 0)] = np.nan
+        denominator = np.minimum(corrected_rows, corrected_columns) - 1
+        values: NDArray[np.float64] = np.minimum(1.0, np.sqrt(corrected / denominator))
+    values[(rows < 2) | (columns < 2) | (n < 2) | ~(denominator > 0)] = np.nan
     return values
 
 

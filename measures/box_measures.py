@@ -53,8 +53,8 @@ class BoxSettings:
     resamples of mean overlaps, 0 for none.
 
     Raises:
-        InvalidValue: the confidence is below 0.5 or not below 1, the threshold is not above 0 to 1, the seed
-            is negative, or there are too few resamples.
+        InvalidValue: the confidence is below 0.5 or not below 1, the threshold is not above 0 or is above 1,
+            the seed is negative, or there are too few resamples.
     """
 
     reference: str | None = None
@@ -77,10 +77,10 @@ class BoxSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoxAgreement:
-    """The overlap of two raters' boxes on the ``n`` cases with a box of either, of ``cases`` that both read.
+    """The overlap of two raters' boxes, on the ``n`` of their common ``cases`` where one or both drew a box.
 
-    ``mean_iou`` divides by the larger number of boxes of a case, ``per_box_of_b`` by the number of b's, and
-    ``per_match`` by the number of matched pairs.
+    ``mean_iou`` divides the sum of overlaps of a case by the larger of the two numbers of boxes,
+    ``per_box_of_b`` by the number of b's boxes, and ``per_match`` by the number of matched pairs.
     """
 
     a: str
@@ -99,7 +99,8 @@ class BoxAgreement:
 class FreeResponseResult:
     """A figure of merit of a rater on the cases that the rater and the reference read.
 
-    ``hits`` of the ``lesions`` have a mark; ``false_marks`` counts the cases without a lesion that have one.
+    ``hits`` is the number of lesions that have a mark; ``false_marks`` counts the cases without a lesion that
+    have a mark.
     """
 
     rater: str
@@ -139,7 +140,7 @@ class BoxMeasures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rater:
-    """A rater in one arm. ``boxes`` and ``scores`` are those of each case that the rater read."""
+    """A rater in one arm, with the ``boxes`` and ``scores`` by case, for each case that the rater read."""
 
     name: str
     person: str
@@ -152,7 +153,7 @@ class _Rater:
     @property
     def has_scores(self) -> bool:
         """Whether each box has a score, and there is a box."""
-        scores = [score for of_case in self.scores.values() for score in of_case]
+        scores = [score for case_scores in self.scores.values() for score in case_scores]
         return bool(scores) and not any(math.isnan(score) for score in scores)
 
 
@@ -172,9 +173,12 @@ def compute_box_measures(table: pd.DataFrame, settings: BoxSettings) -> BoxMeasu
     """
     raters, patients = _read_raters(table)
     reference = _find_reference(raters, settings.reference)
-    others = [rater for rater in raters if rater is not reference]
-    pairs = [*combinations(others, 2), *([(rater, reference) for rater in others] if reference else [])]
-    scored = [rater for rater in others if rater.has_scores] if reference is not None else []
+    non_reference = [rater for rater in raters if rater is not reference]
+    pairs = [
+        *combinations(non_reference, 2),
+        *([(rater, reference) for rater in non_reference] if reference else []),
+    ]
+    scored = [rater for rater in non_reference if rater.has_scores] if reference is not None else []
     marked = _MarkedCases(
         by_rater={}
         if reference is None
@@ -205,7 +209,7 @@ def _read_raters(table: pd.DataFrame) -> tuple[list[_Rater], dict[str, str]]:
     for line in lines:
         arms.setdefault(line.rater, set()).add(line.arm)
     kinds = _find_stated_values("kind", [(line, line.kind) for line in lines])
-    helpers = _find_stated_values("set_reference", [(line, line.set_reference) for line in lines])
+    set_reference = _find_stated_values("set_reference", [(line, line.set_reference) for line in lines])
     raters: dict[str, _Rater] = {}
     patients: dict[str, str] = {}
     for line in lines:
@@ -214,7 +218,7 @@ def _read_raters(table: pd.DataFrame) -> tuple[list[_Rater], dict[str, str]]:
             name,
             _Rater(
                 name=name, person=line.rater, arm=line.arm, kind=kinds.get(line.rater, "reader"),
-                set_reference=helpers.get(line.rater) == "yes", boxes={}, scores={},
+                set_reference=set_reference.get(line.rater) == "yes", boxes={}, scores={},
             ),
         )  # fmt: skip
         if line.patient and patients.setdefault(line.case, line.patient) != line.patient:
@@ -240,11 +244,11 @@ def _find_stated_values(column: str, values: Sequence[tuple[_Line, str]]) -> dic
     for line, value in values:
         if not value:
             continue
-        first, before = first_lines.setdefault(line.rater, (line, value))
-        if value != before:
+        first_line, first_value = first_lines.setdefault(line.rater, (line, value))
+        if value != first_value:
             raise Refused(
-                f"line {line.number}: {column} {value!r}: {line.rater} has {before!r} in line "
-                f"{first.number}. State the same value in all lines of a rater, or leave it empty."
+                f"line {line.number}: {column} {value!r}: {line.rater} has {first_value!r} in line "
+                f"{first_line.number}. State the same value in all lines of a rater, or leave it empty."
             )
     return {rater: value for rater, (_, value) in first_lines.items()}
 
@@ -276,29 +280,30 @@ class _Line:
         kind = text["kind"].lower()
         if kind not in ("", *KINDS):
             raise Refused(f"line {number}: kind {kind!r}: must be {', '.join(KINDS)} or empty")
-        helped = text["set_reference"].lower()
-        if helped not in ("", *YES, *NO):
-            raise Refused(f"line {number}: set_reference {helped!r}: must be yes, no or empty")
+        set_reference = text["set_reference"].lower()
+        if set_reference not in ("", *YES, *NO):
+            raise Refused(f"line {number}: set_reference {set_reference!r}: must be yes, no or empty")
         values = [_parse_number(text[name], name, number) for name in COORDINATES]
-        known = [value for value in values if value is not None]
-        if known and len(known) < len(values):
+        coordinates = [value for value in values if value is not None]
+        if coordinates and len(coordinates) < len(values):
             name = COORDINATES[values.index(None)]
             raise Refused(f"line {number}: {name} '': is empty, but the box has other coordinates")
-        if known and not (known[0] < known[2] and known[1] < known[3]):
+        if coordinates and not (coordinates[0] < coordinates[2] and coordinates[1] < coordinates[3]):
             raise Refused(
-                f"line {number}: x_max, y_max {known[2]:g}, {known[3]:g}: must be above x_min, y_min "
-                f"({known[0]:g}, {known[1]:g})"
+                f"line {number}: x_max, y_max {coordinates[2]:g}, {coordinates[3]:g}: must be above x_min, "
+                f"y_min ({coordinates[0]:g}, {coordinates[1]:g})"
             )
         score = _parse_number(text["score"], "score", number)
-        if score is not None and not known:
+        if score is not None and not coordinates:
             raise Refused(
                 f"line {number}: score {text['score']!r}: the line has no box. Add x_min, y_min, x_max and "
                 "y_max, or leave the score empty if the rater drew no box."
             )
         return cls(
             number=number, case=text["case"], rater=text["rater"], kind=kind, arm=text["arm"],
-            patient=text["patient"], set_reference=helped and ("yes" if helped in YES else "no"),
-            box=tuple(known) if known else None, score=math.nan if score is None else score,
+            patient=text["patient"],
+            set_reference=set_reference and ("yes" if set_reference in YES else "no"),
+            box=tuple(coordinates) if coordinates else None, score=math.nan if score is None else score,
         )  # fmt: skip
 
 
@@ -429,39 +434,39 @@ def _measure_rater(rater: _Rater, marked: _MarkedCases, figure: FigureOfMerit) -
         z = NormalDist().inv_cdf(0.5 + marked.confidence / 2)
         logit, width = math.log(value / (1 - value)), z * se / (value * (1 - value))
         low, high = (1 / (1 + math.exp(-limit)) for limit in (logit - width, logit + width))
-    own = [marked.by_rater[rater.name][case] for case in cases]
-    lesions = [score for case in own for score in case.lesions]
+    marked_cases = [marked.by_rater[rater.name][case] for case in cases]
+    lesions = [score for case in marked_cases for score in case.lesions]
     return FreeResponseResult(
         rater=rater.name, kind=rater.kind, measure=figure.value, cases=len(cases),
-        cases_with_lesion=sum(bool(case.lesions) for case in own), lesions=len(lesions),
+        cases_with_lesion=sum(bool(case.lesions) for case in marked_cases), lesions=len(lesions),
         hits=sum(score > -math.inf for score in lesions),
-        false_marks=sum(not case.lesions and case.false_mark > -math.inf for case in own),
+        false_marks=sum(not case.lesions and case.false_mark > -math.inf for case in marked_cases),
         estimate=None if math.isnan(value) else value, se=None if low is None else se, low=low, high=high,
         note=note,
     )  # fmt: skip
 
 
 def _compare_with_models(raters: Sequence[_Rater], marked: _MarkedCases) -> Iterator[MrmcComparison]:
-    """Compare the readers' mean figure with each model's, by arm, without and with readers who helped."""
+    """Compare readers' mean figures with models', by arm, without and with readers who set the reference."""
     readers = [rater for rater in raters if rater.kind == "reader"]
     models = [rater for rater in raters if rater.kind == "model"]
     arms = sorted({reader.arm for reader in readers})
     helper_sets = (False, True) if any(rater.set_reference for rater in readers) else (False,)
     for figure, model, arm, includes_helpers in product(FigureOfMerit, models, arms, helper_sets):
-        own = [
+        compared_readers = [
             reader
             for reader in readers
             if reader.arm == arm and (includes_helpers or not reader.set_reference)
         ]
-        contrasts = np.hstack([np.eye(len(own)), -np.ones((len(own), 1))])
-        for result in marked.analyse([*own, model], contrasts, figure)[:2]:
+        contrasts = np.hstack([np.eye(len(compared_readers)), -np.ones((len(compared_readers), 1))])
+        for result in marked.analyse([*compared_readers, model], contrasts, figure)[:2]:
             yield replace(
                 result, model=model.name, measure=figure.value, arm=arm, includes_helpers=includes_helpers
             )
 
 
 def _compare_arms(raters: Sequence[_Rater], marked: _MarkedCases) -> Iterator[ArmComparison]:
-    """Compare each two arms of the readers who have both."""
+    """Compare each pair of arms, by the readers who read in both."""
     by_arm: dict[str, dict[str, _Rater]] = {}
     for rater in raters:
         if rater.kind == "reader":
@@ -469,14 +474,14 @@ def _compare_arms(raters: Sequence[_Rater], marked: _MarkedCases) -> Iterator[Ar
     for figure in FigureOfMerit:
         for a, b in combinations(sorted(by_arm), 2):
             people = sorted(set(by_arm[a]) & set(by_arm[b]))
-            chosen = [by_arm[arm][name] for arm in (a, b) for name in people]
+            selected_raters = [by_arm[arm][name] for arm in (a, b) for name in people]
             contrasts = np.hstack([np.eye(len(people)), -np.eye(len(people))])
-            cases = marked.list_common_cases(chosen)
-            figures = marked.compute_figures(chosen, cases, figure).values if cases else np.zeros(0)
+            cases = marked.list_common_cases(selected_raters)
+            figures = marked.compute_figures(selected_raters, cases, figure).values if cases else np.zeros(0)
             means: list[float | None] = [None, None]
             if figures.size and not np.isnan(figures).any():
                 means = [float(part.mean()) for part in np.split(figures, 2)]
-            for result in marked.analyse(chosen, contrasts, figure):
+            for result in marked.analyse(selected_raters, contrasts, figure):
                 yield ArmComparison(
                     factor="arm", a=a, b=b, task="all", measure=figure.value, includes_helpers=True,
                     readers=result.readers, cases=result.cases, mean_a=means[0], mean_b=means[1],

@@ -74,11 +74,11 @@ def iou(truth: ArrayLike, predicted: ArrayLike) -> NDArray[np.float64]:
     >>> iou([(0, 0, 2, 2)], [(0, 0, 2, 1), (2, 2, 3, 3)])
     array([[0.5, 0. ]])
     """
-    first, second = _as_box_array(truth), _as_box_array(predicted)
+    first, second = _to_box_array(truth), _to_box_array(predicted)
     low = np.maximum(first[:, None, :2], second[None, :, :2])
     high = np.minimum(first[:, None, 2:], second[None, :, 2:])
     intersection = np.prod(np.clip(high - low, 0.0, None), axis=2)
-    union = _areas(first)[:, None] + _areas(second)[None, :] - intersection
+    union = _compute_areas(first)[:, None] + _compute_areas(second)[None, :] - intersection
     overlap: NDArray[np.float64] = intersection / union
     return overlap
 
@@ -170,7 +170,7 @@ def mean_overlap(
     )
 
 
-def _as_box_array(values: ArrayLike) -> NDArray[np.float64]:
+def _to_box_array(values: ArrayLike) -> NDArray[np.float64]:
     boxes = np.asarray(values, dtype=np.float64).reshape(-1, 4)
     if not np.all(boxes[:, :2] < boxes[:, 2:]):
         empty_box = boxes[~np.all(boxes[:, :2] < boxes[:, 2:], axis=1)][0].tolist()
@@ -178,6 +178,6 @@ def _as_box_array(values: ArrayLike) -> NDArray[np.float64]:
     return boxes
 
 
-def _areas(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _compute_areas(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
     areas: NDArray[np.float64] = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
     return areas

@@ -7,10 +7,11 @@ mean squared difference of confidence and correctness.
 
 The ECE of a finite sample is above 0 even if a rater is calibrated: the absolute value of a bin's difference
 is a folded normal variable. ``expected_if_calibrated`` is the mean ECE of a calibrated rater with the same
-confidences. The interval is centred on the ECE minus the estimated excess by folding, with the standard error
-of the unfolded differences, clustered. In simulations with 400 answers or more it covers .93 to .97; the
-percentile interval of a bootstrap covers as little as 0, because resampling folds a second time. With fewer
-than ``SMALL_SAMPLE`` answers, the note states that the interval is approximate.
+confidences. The interval is centred on the ECE minus the estimated excess by folding; its standard error is
+the clustered one of the unfolded differences. In simulations with 400 answers or more, the coverage of the
+interval is .93 to .97. The coverage of a bootstrap's percentile interval can be as low as 0, because
+resampling folds a second time. With fewer than ``SMALL_SAMPLE`` answers, the note states that the interval is
+approximate.
 
 Edge cases. Without a question nothing is defined; with one cluster there is no interval.
 
@@ -89,20 +90,20 @@ def measure_calibration(
     n = len(confidence)
     if not n:
         return Calibration(n=0, note="not defined: no answer has a confidence")
-    index = np.minimum((confidence * n_bins).astype(np.int64), n_bins - 1)
+    bin_index = np.minimum((confidence * n_bins).astype(np.int64), n_bins - 1)
     cluster_index, n_clusters = renumber_clusters(np.arange(n) if clusters is None else clusters)
     gaps = confidence - correct
-    ece = float(np.abs(np.bincount(index, weights=gaps, minlength=n_bins)).sum() / n)
+    ece = float(np.abs(np.bincount(bin_index, weights=gaps, minlength=n_bins)).sum() / n)
     low = high = None
     if n_clusters > 1:
-        corrected, se = _correct_for_folding(gaps, index, cluster_index, n_bins)
+        corrected, se = _correct_for_folding(gaps, bin_index, cluster_index, n_bins)
         half_width = NormalDist().inv_cdf(0.5 + level / 2) * se
         low, high = max(0.0, corrected - half_width), min(1.0, max(0.0, corrected + half_width))
         note = f"fewer than {SMALL_SAMPLE} answers: the interval is approximate" if n < SMALL_SAMPLE else ""
     else:
         note = f"no interval: one {'exam or patient' if n > 1 else 'question'} only"
     # Under calibration, the difference of a bin has mean 0 and the variance of Bernoulli answers.
-    variances = np.bincount(index, weights=confidence * (1 - confidence), minlength=n_bins)
+    variances = np.bincount(bin_index, weights=confidence * (1 - confidence), minlength=n_bins)
     expected = float(np.sqrt(2 / np.pi * variances).sum()) / n
     return Calibration(
         n=n,
@@ -115,33 +116,33 @@ def measure_calibration(
             ReliabilityBin(
                 lower=number / n_bins,
                 upper=(number + 1) / n_bins,
-                mean_confidence=float(confidence[index == number].mean()),
+                mean_confidence=float(confidence[bin_index == number].mean()),
                 share=wilson_by_cluster(
-                    correct[index == number], cluster_index[index == number], confidence=level
+                    correct[bin_index == number], cluster_index[bin_index == number], confidence=level
                 ),
             )
             for number in range(n_bins)
-            if (index == number).any()
+            if (bin_index == number).any()
         ),
         note=note,
     )
 
 
 def _correct_for_folding(
-    gaps: Values, index: NDArray[np.int64], cluster_index: NDArray[np.int64], n_bins: int
+    gaps: Values, bin_index: NDArray[np.int64], cluster_index: NDArray[np.int64], n_bins: int
 ) -> tuple[float, float]:
     """Return the ECE without its excess by folding, and the standard error of the unfolded differences."""
     n, n_clusters = len(gaps), int(cluster_index.max()) + 1
-    differences = np.bincount(index, weights=gaps, minlength=n_bins) / n
-    means = differences * n / np.maximum(1, np.bincount(index, minlength=n_bins))
+    differences = np.bincount(bin_index, weights=gaps, minlength=n_bins) / n
+    means = differences * n / np.maximum(1, np.bincount(bin_index, minlength=n_bins))
     deviations = np.zeros((n_clusters, n_bins))
-    np.add.at(deviations, (cluster_index, index), (gaps - means[index]) / n)
+    np.add.at(deviations, (cluster_index, bin_index), (gaps - means[bin_index]) / n)
     covariance = deviations.T @ deviations * (n_clusters / (n_clusters - 1))
-    errors, sizes = np.sqrt(np.diag(covariance)), np.abs(differences)
-    ratio = np.divide(sizes, errors, out=np.full(n_bins, np.inf), where=errors > 0)
-    folded_means = errors * np.sqrt(2 / np.pi) * np.exp(-(ratio**2) / 2) + sizes * (
+    errors, magnitudes = np.sqrt(np.diag(covariance)), np.abs(differences)
+    ratio = np.divide(magnitudes, errors, out=np.full(n_bins, np.inf), where=errors > 0)
+    folded_means = errors * np.sqrt(2 / np.pi) * np.exp(-(ratio**2) / 2) + magnitudes * (
         1 - 2 * scipy.special.ndtr(-ratio)
     )
     signs = np.sign(differences)
     variance = max(float(signs @ covariance @ signs), float(np.trace(covariance)))
-    return float((2 * sizes - folded_means).sum()), math.sqrt(variance)
+    return float((2 * magnitudes - folded_means).sum()), math.sqrt(variance)

@@ -35,8 +35,8 @@ class ClusterGroups:
     count: int
 
     @cached_property
-    def _part_matrix(self) -> tuple[scipy.sparse.csr_array, NDArray[np.int64]]:
-        """The matrix that sums over the questions of each part, and the group of each part.
+    def _parts(self) -> tuple[scipy.sparse.csr_array, NDArray[np.int64]]:
+        """The parts: the matrix that sums over the questions of each part, and the group of each part.
 
         A part is one cluster within one group.
         """
@@ -53,7 +53,7 @@ class ClusterGroups:
     @cached_property
     def _group_matrix(self) -> scipy.sparse.csr_array:
         """The matrix that sums over the parts of each group."""
-        groups = self._part_matrix[1]
+        groups = self._parts[1]
         starts = np.searchsorted(groups, np.arange(self.count + 1))
         return scipy.sparse.csr_array(
             (np.ones(len(groups)), np.arange(len(groups)), starts), shape=(self.count, len(groups))
@@ -61,7 +61,7 @@ class ClusterGroups:
 
     def sum_by_part(self, values: NDArray[np.generic]) -> Matrix:
         """Return the sum of each column by cluster within group; ``values`` has shape (q, m)."""
-        return np.asarray(self._part_matrix[0] @ np.ascontiguousarray(values, dtype=np.float64))
+        return np.asarray(self._parts[0] @ np.ascontiguousarray(values, dtype=np.float64))
 
     def sum_by_group(self, part_sums: NDArray[np.generic]) -> Matrix:
         """Return the sum of each column by group, shape (g, m)."""
@@ -72,8 +72,8 @@ class ClusterGroups:
         return self.sum_by_group(self.sum_by_part(known) > 0).astype(np.int64)
 
     def repeat_by_part(self, by_group: Matrix) -> Matrix:
-        """Return the value of the group of each part."""
-        return by_group[self._part_matrix[1]]
+        """Return, for each part, the values of its group."""
+        return by_group[self._parts[1]]
 
 
 def shares_by_group(
@@ -148,7 +148,10 @@ def means_by_group(
 def _sum_columns(
     values: NDArray[np.generic], known: NDArray[np.bool_], groups: ClusterGroups
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Return number, total, clusters, and sum over clusters of squared deviations, each of shape (g, m)."""
+    """Return numbers of values, totals, numbers of clusters, and sums of the clusters' squared deviations.
+
+    Each has shape (g, m).
+    """
     part_n, part_total = groups.sum_by_part(known), groups.sum_by_part(values)
     n, total = groups.sum_by_group(part_n), groups.sum_by_group(part_total)
     mean = np.divide(total, n, out=np.zeros_like(total), where=n > 0)

@@ -1,7 +1,7 @@
-"""Measures of other published tables: paired 2 x 2 tables, diagnostic tables, p values, values by stratum.
+"""Measures of published tables: paired 2 x 2 tables, diagnostic tables, and p values of comparisons.
 
-Use these functions if a paper prints a table without the cases. With the cases, use
-:mod:`measures.all_measures`.
+Use these functions if a paper prints a table without the cases. For numbers of correct answers, use
+:mod:`measures.counts`; with the cases, :mod:`measures.all_measures`.
 
 Sources: McNemar Q, Psychometrika 1947;12:153-157; Edwards AL, Psychometrika 1948;13:185-187 (correction);
 those of :mod:`measures.paired`, :mod:`measures.proportions` and :mod:`measures.multiplicity`.
@@ -23,7 +23,7 @@ from measures.proportions import CONFIDENCE, clopper_pearson, wilson
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedTable:
-    """Questions that two raters answered correctly: both, only ``a``, only ``b``, neither.
+    """The numbers of questions that both raters, only ``a``, only ``b`` and neither answered correctly.
 
     Raises:
         InvalidValue: there is no question.
@@ -137,7 +137,7 @@ def measure_paired_table(table: PairedTable, *, confidence: float = CONFIDENCE) 
     newcombe_low, newcombe_high = newcombe_paired(
         table.both, table.a_only, table.b_only, table.neither, confidence=confidence
     )
-    exact, mid = mcnemar(table.a_only, table.b_only)
+    p_exact, p_mid = mcnemar(table.a_only, table.b_only)
     discordant, excess = table.a_only + table.b_only, abs(table.a_only - table.b_only)
     chi2 = excess**2 / discordant if discordant else None
     corrected = max(0, excess - 1) ** 2 / discordant if discordant else None
@@ -150,8 +150,8 @@ def measure_paired_table(table: PairedTable, *, confidence: float = CONFIDENCE) 
         high=high,
         newcombe_low=newcombe_low,
         newcombe_high=newcombe_high,
-        p_exact=exact,
-        p_mid=mid,
+        p_exact=p_exact,
+        p_mid=p_mid,
         chi2=chi2,
         p_chi2=None if chi2 is None else float(scipy.special.chdtrc(1, chi2)),
         chi2_corrected=corrected,

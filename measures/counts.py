@@ -130,7 +130,7 @@ class CountDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountMeasures:
-    """All results of published counts, at one ``confidence``."""
+    """All results of published counts; ``confidence`` is the confidence level of all intervals."""
 
     accuracy: tuple[CountAccuracy, ...]
     overall: tuple[CountOverall, ...]
@@ -192,15 +192,17 @@ def measure_counts(counts: Sequence[Count], *, confidence: float = CONFIDENCE) -
                 continue
             if a.n == b.n:
                 paired.append(
-                    _difference_range(a, b, compare_margins(correct_a, correct_b, a.n, confidence=confidence))
+                    _build_difference_range(
+                        a, b, compare_margins(correct_a, correct_b, a.n, confidence=confidence)
+                    )
                 )
             else:
                 limits = newcombe_unpaired(correct_a, a.n, correct_b, b.n, confidence=confidence)
-                unpaired.append(_unpaired_difference(a, b, limits))
+                unpaired.append(_build_unpaired_difference(a, b, limits))
     return CountMeasures(
         accuracy=tuple(_build_accuracy(count, confidence) for count in counts),
         overall=tuple(
-            _build_overall(name, [count for count in counts if count.rater == name]) for name in raters
+            _build_overall(rater, [count for count in counts if count.rater == rater]) for rater in raters
         ),
         paired=tuple(paired),
         unpaired=tuple(unpaired),
@@ -250,7 +252,7 @@ def _build_overall(rater: str, counts: list[Count]) -> CountOverall:
     )
 
 
-def _difference_range(a: Count, b: Count, paired_range: PairedRange) -> DifferenceRange:
+def _build_difference_range(a: Count, b: Count, paired_range: PairedRange) -> DifferenceRange:
     return DifferenceRange(
         a=a.rater,
         b=b.rater,
@@ -269,7 +271,7 @@ def _difference_range(a: Count, b: Count, paired_range: PairedRange) -> Differen
     )
 
 
-def _unpaired_difference(a: Count, b: Count, limits: tuple[float, float]) -> CountDifference:
+def _build_unpaired_difference(a: Count, b: Count, limits: tuple[float, float]) -> CountDifference:
     return CountDifference(
         a=a.rater,
         b=b.rater,

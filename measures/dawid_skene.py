@@ -3,14 +3,15 @@
 The model of Dawid and Skene: each question has one true category, and each rater has a confusion matrix, the
 probabilities of the categories that the rater states, by true category. It assumes that raters err
 independently of each other given the true category, equally often in all questions of a category, and are
-right more often than by guessing. Which questions a rater judges may depend on stated categories, but not on
-the truth beyond them. The model is fitted by expectation and maximisation, from the shares of votes.
+right more often than by guessing. Which questions a rater judges may depend on the stated categories, but not
+otherwise on the true ones. The model is fitted by expectation maximisation, starting at the shares of votes.
 
 Three raters of the same questions are needed: two raters who disagree do not show which of them is right.
 
-Intervals are Wilson's at an effective number of questions: at most the expected number of questions of the
-true category, and at most the number with the variance of the bootstrap by exam, which includes the
-uncertainty of the true categories.
+Intervals are Wilson's with an effective number of questions, the smaller one of two: the expected number of
+questions of the true category (for a prevalence, all questions), and the number of independent questions that
+would give the variance of the bootstrap by exam. That variance includes the uncertainty of the true
+categories.
 
 Source: Dawid AP, Skene AM, J R Stat Soc C 1979;28:20-28.
 """
@@ -84,8 +85,8 @@ def fit_dawid_skene(
 
     Args:
         counts: how often each rater stated each category for each question, shape (n, R, k); n at least 1.
-        pseudo_counts: verdicts added to each rater's by true category, shape (k, k), for a plan that needs a
-            probability from few verdicts; None for maximum likelihood.
+        pseudo_counts: verdicts that are added to those of each rater, by true and stated category, shape
+            (k, k), for a plan that needs a probability from few verdicts; None for maximum likelihood.
 
     >>> votes = np.array([[0, 0, 0]] * 6 + [[1, 1, 1]] * 3 + [[0, 0, 1]])
     >>> model = fit_dawid_skene((votes[:, :, None] == np.arange(2)).astype(np.int64))
@@ -113,7 +114,7 @@ def fit_dawid_skene(
 
 
 def explain_not_identified(counts: NDArray[np.int64]) -> str | None:
-    """Return why the model is not defined; None if enough questions have three raters.
+    """Return why the model is not identified; None if enough questions have three or more raters.
 
     Args:
         counts: as in :func:`fit_dawid_skene`.
@@ -137,9 +138,9 @@ def estimate_model_shares(
 ) -> ModelShares:
     """Estimate the shares of the true categories, and each rater's confusion matrix, with intervals.
 
-    A rater who shares fewer than ``MINIMUM_SHARED`` questions with two others has no shares, and neither has
-    a true category with fewer than ``MINIMUM_OF_CATEGORY`` expected questions of the rater. One cluster does
-    not show the variance, so a share other than 0 and 1 has no limits then.
+    There are no shares for a rater who shares fewer than ``MINIMUM_SHARED`` questions with two others, nor
+    for a true category with fewer than ``MINIMUM_OF_CATEGORY`` expected questions of the rater. With one
+    cluster the variance is not known, so a share other than 0 and 1 has no limits.
 
     Args:
         counts: as in :func:`fit_dawid_skene`.
@@ -150,7 +151,7 @@ def estimate_model_shares(
     """
     n_questions, n_raters, k = counts.shape
     has_judged = counts.sum(axis=2) > 0
-    shared = has_judged[has_judged.sum(axis=1) >= 3].sum(axis=0).tolist()
+    shared_counts = has_judged[has_judged.sum(axis=1) >= 3].sum(axis=0).tolist()
     expected = np.einsum("nr,nt->rt", counts.sum(axis=2), model.posteriors)
     prevalence_errors, confusion_errors = _bootstrap_errors(counts, model, clusters, seed=seed)
     _, n_clusters = renumber_clusters(clusters)
@@ -165,7 +166,7 @@ def estimate_model_shares(
 
     def estimate_row(rater: int, true: int) -> tuple[EstimatedShare, ...]:
         n = float(expected[rater, true])
-        if shared[rater] < MINIMUM_SHARED or n < MINIMUM_OF_CATEGORY:
+        if shared_counts[rater] < MINIMUM_SHARED or n < MINIMUM_OF_CATEGORY:
             return tuple(EstimatedShare(n=n) for _ in range(k))
         shares: list[float] = model.confusion[rater, true].tolist()
         errors: list[float] = confusion_errors[rater, true].tolist()
@@ -189,7 +190,7 @@ def _fit_patterns(
     pseudo_counts: NDArray[np.float64] | None = None,
     tolerance: float = _TOLERANCE,
 ) -> DawidSkene:
-    """Fit the model to distinct rows of counts, shape (m, R * k), each ``weights`` times, from posteriors."""
+    """Fit the model to distinct rows of counts, shape (m, R * k), with weights, starting at posteriors."""
     n_raters, k = shape
     added = np.zeros((k, k)) if pseudo_counts is None else pseudo_counts
     posteriors, last = start, -np.inf

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def kish_effective_size(weights: NDArray[np.float64]) -> float:
-    """Compute Kish's effective size, that of equal rates everywhere.
+    """Compute Kish's effective size, which assumes that the rate does not depend on the weight.
 
     Args:
         weights: the weight of each question, above 0, shape (n,), n at least 1.
@@ -23,7 +23,7 @@ def kish_effective_size(weights: NDArray[np.float64]) -> float:
 def effective_size(weights: NDArray[np.float64], *, rate: float, variance: float) -> float:
     """Compute the number of questions of a simple random sample with the same variance, at most Kish's.
 
-    Few hits by chance in questions with a small weight must not look like a gain. Hence the limit.
+    Without the limit, a sample whose few hits have small weights by chance would seem to be more precise.
 
     Args:
         weights: the weight of each question, above 0, shape (n,), n at least 1.

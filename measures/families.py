@@ -2,11 +2,12 @@
 
 An entry of a family is ``all``, ``readers-models``, or two sides separated by a colon (``readers :
 MedGemma``). A side is the name of a rater, ``readers`` or ``models``; the name of a reader includes all of
-the reader's arms. A comparison of the readers together with a model belongs to the family if a pair of a
-reader and that model does. The comparisons of two arms are a family of their own.
+the reader's arms. A comparison of all readers with a model belongs to the family if the pair of any reader
+with that model does. The comparisons of two arms are a family of their own.
 
-Tests of the same hypothesis are not adjusted for each other: random and fixed readers, all readers and the
-independent ones (or each by a reference made without that reader), the mean of the arms and a single arm.
+Tests of the same hypothesis are not adjusted for each other: those with random and with fixed readers; with
+all readers, with those who did not help to set the reference, and with each reader scored by a reference made
+without that reader; for the mean of the arms and for a single arm.
 """
 
 from __future__ import annotations

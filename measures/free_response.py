@@ -9,7 +9,7 @@ AFROC gives each lesion the same weight (the figure of merit of JAFROC). wAFROC 
 the same weight, divided equally between its lesions; prefer it if cases have very different numbers of
 lesions. The covariance is the jackknife's over cases, or over patients.
 
-Edge cases. Without a case without a lesion, or without a lesion, the figure of merit is NaN.
+Edge cases. If all cases have a lesion, or if no case has one, the figure of merit is NaN.
 
 Sources: Chakraborty DP, Berbaum KS, Med Phys 2004;31:2313-2330 (JAFROC); Chakraborty DP, Zhai X, Med Phys
 2016;43:2548-2564 (wAFROC); Hillis SL, Berbaum KS, Metz CE, Acad Radiol 2008;15:647-661 (jackknife).
@@ -48,8 +48,8 @@ class HitRule(StrEnum):
 class MarkedCase:
     """The marks of one rater on one case.
 
-    ``lesions`` (lesions,) are the scores of the true lesions, and ``false_mark`` is the highest score of a
-    false mark; minus infinity without a mark.
+    ``lesions`` has the score of each true lesion, and ``false_mark`` is the highest score of a false mark;
+    the score is minus infinity without such a mark.
     """
 
     lesions: tuple[float, ...]
@@ -68,7 +68,7 @@ class FreeResponseFigures:
     leave_one_out: Matrix
 
     def covariance_of(self, contrasts: Matrix) -> Matrix:
-        """Return the covariance of linear combinations of the figures; ``contrasts`` has a row for each."""
+        """Return the covariance of linear combinations of the figures, one for each row of ``contrasts``."""
         n = len(self.leave_one_out)
         combined = self.leave_one_out @ contrasts.T
         deviation = combined - combined.mean(axis=0)
@@ -89,7 +89,7 @@ def score_marks(
         marks: boxes of the marks, shape (marks, 4).
         scores: the score of each mark.
         hit: when a mark hits a lesion.
-        threshold: the smallest IoU of a hit, above 0 to 1; not used for centres.
+        threshold: the smallest IoU of a hit, above 0 and at most 1; not used for centres.
 
     Raises:
         ValueError: a box has no area.
@@ -106,15 +106,15 @@ def score_marks(
         is_hit = np.all(
             (lesions[:, None, :2] <= centres[None]) & (centres[None] <= lesions[:, None, 2:]), axis=2
         )
-    best = [-np.inf] * len(lesions)
+    best_scores = [-np.inf] * len(lesions)
     false_mark = -np.inf
     for index, score in enumerate(scores):
         if not is_hit[:, index].any():
             false_mark = max(false_mark, float(score))
             continue
         lesion = int(np.argmax(np.where(is_hit[:, index], overlaps[:, index], -1.0)))
-        best[lesion] = max(best[lesion], float(score))
-    return MarkedCase(lesions=tuple(best), false_mark=float(false_mark))
+        best_scores[lesion] = max(best_scores[lesion], float(score))
+    return MarkedCase(lesions=tuple(best_scores), false_mark=float(false_mark))
 
 
 def free_response_figures(
@@ -134,14 +134,14 @@ def free_response_figures(
     >>> float(free_response_figures([[normal, hit]], figure=FigureOfMerit.AFROC).values[0])
     0.75
     """
-    columns = [_compute_rater(cases, figure, clusters) for cases in raters]
+    columns = [_compute_figure(cases, figure, clusters) for cases in raters]
     return FreeResponseFigures(
         values=np.array([value for value, _ in columns]),
         leave_one_out=np.stack([values for _, values in columns], axis=1),
     )
 
 
-def _compute_rater(
+def _compute_figure(
     cases: Sequence[MarkedCase], figure: FigureOfMerit, clusters: NDArray[np.int64] | None
 ) -> tuple[float, Matrix]:
     """Return the figure of merit, and the figures without each cluster, shape (clusters,)."""
@@ -160,15 +160,17 @@ def _compute_rater(
         lesions = np.array(case.lesions)
         above = (lesions > false_marks[:, None]) + 0.5 * (lesions == false_marks[:, None])
         kernel[:, column] = above.mean(axis=1) * weights[column]
-    counts = np.bincount(cluster_index[normal], minlength=n_clusters).astype(np.float64)
+    lost_normal_cases = np.bincount(cluster_index[normal], minlength=n_clusters).astype(np.float64)
     lost_weight = np.bincount(cluster_index[diseased], weights=weights, minlength=n_clusters)
-    lost = np.zeros(n_clusters)  # bincount of nothing has integers, even with weights
-    lost += np.bincount(cluster_index[normal], weights=kernel.sum(axis=1), minlength=n_clusters)
-    lost += np.bincount(cluster_index[diseased], weights=kernel.sum(axis=0), minlength=n_clusters)
+    lost_sum = np.zeros(n_clusters)  # np.bincount of an empty array returns integers, even with weights
+    lost_sum += np.bincount(cluster_index[normal], weights=kernel.sum(axis=1), minlength=n_clusters)
+    lost_sum += np.bincount(cluster_index[diseased], weights=kernel.sum(axis=0), minlength=n_clusters)
     same_cluster = cluster_index[normal][:, None] == cluster_index[diseased]
-    both_lost = np.where(same_cluster, kernel, 0.0).sum(axis=1)
-    lost -= np.bincount(cluster_index[normal], weights=both_lost, minlength=n_clusters)
+    counted_twice = np.where(same_cluster, kernel, 0.0).sum(axis=1)
+    lost_sum -= np.bincount(cluster_index[normal], weights=counted_twice, minlength=n_clusters)
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.divide(kernel.sum(), len(normal) * weights.sum())
-        without = (kernel.sum() - lost) / ((len(normal) - counts) * (weights.sum() - lost_weight))
-    return float(value), without
+        leave_one_out = (kernel.sum() - lost_sum) / (
+            (len(normal) - lost_normal_cases) * (weights.sum() - lost_weight)
+        )
+    return float(value), leave_one_out

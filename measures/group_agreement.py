@@ -8,11 +8,11 @@ small samples. ``k`` is the length of the scale, even if some categories were ne
 
 The standard errors are Gwet's. They are computed from each question's influence on the coefficient, with the
 raters fixed. With ``clusters``, the influences are first summed by exam. The interval is Student's, limited
-to -1 and 1, if each category was used for ``MIN_LARGE_SAMPLE_COUNT`` questions and as many have a
-disagreement (:mod:`measures.kappa_intervals`). With smaller counts it covers as little as 10 to 90 % instead
-of 95 %, and the posterior interval is used (:mod:`measures.group_posterior`), as for a pair of raters. Where
-fewer than ``FEW_DISAGREEMENTS`` questions have a disagreement, the upper limits of percent agreement, AC1 and
-Brennan-Prediger are drawn without the disagreement of the prior.
+to -1 and 1, if at least ``MIN_LARGE_SAMPLE_COUNT`` questions are in each category and as many have a
+disagreement (:mod:`measures.kappa_intervals`). With smaller counts, its coverage can be 10 to 90 % instead of
+95 %; the posterior interval is then used (:mod:`measures.group_posterior`), as for a pair of raters. If fewer
+than ``FEW_DISAGREEMENTS`` questions have a disagreement, the upper limits of percent agreement, AC1 and
+Brennan-Prediger are also drawn without the disagreeing question of the prior, and the larger limit counts.
 
 Edge cases. If all answers are in one category, only percent agreement, AC1 and Brennan-Prediger are defined.
 If no question has two answers, no coefficient is defined. A question with one answer counts for chance
@@ -88,10 +88,10 @@ def agreement_coefficient(
         weights: the agreement weights, shape (k, k), 1 on the diagonal;
             :func:`measures.agreement.agreement_weights`.
         clusters: the exam number of each question, shape (questions,); None if all are independent.
-        strata: the stratum number of each question, shape (questions,): an answer format with categories of
-            its own. The coefficient is then the mean of those of the strata, weighted by their numbers of
-            questions. None for one stratum.
-        ordinal: whether ``weights`` are those of :func:`ordinal_weights`, so that each draw has its own.
+        strata: the stratum number of each question, shape (questions,); None for one stratum. A stratum is an
+            answer format with its own categories. The result is the mean of the strata's coefficients,
+            weighted by their numbers of questions.
+        ordinal: whether ``weights`` are those of :func:`ordinal_weights`; each draw then has its own weights.
         confidence: the confidence level of the interval.
         draws: the number of posterior draws; 0 to always use the large-sample interval.
         seed: the seed of the draws.
@@ -106,35 +106,38 @@ def agreement_coefficient(
     >>> round(agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(2)).value, 3)
     0.657
     """
-    parts = [_compute_part(stratum, coefficient) for stratum in _divide_into_strata(ratings, weights, strata)]
+    parts = [
+        _compute_stratum_coefficient(stratum, coefficient)
+        for stratum in _divide_into_strata(ratings, weights, strata)
+    ]
     defined = [part for part in parts if part.value is not None and part.n]
     if not defined:
         note = next((part.note for part in parts if part.n), "not defined: no question has two answers")
         return Estimate(n=sum(part.n for part in parts), note=note)
-    n, included = sum(part.n for part in defined), sum(len(part.rows) for part in defined)
+    n, n_included = sum(part.n for part in defined), sum(len(part.rows) for part in defined)
     value = sum(part.n * (part.value or 0.0) for part in defined) / n
     notes = ["one stratum has a single category and is left out"] if len(defined) < len(parts) else []
     if n < SMALL_SAMPLE:
         notes.append(f"fewer than {SMALL_SAMPLE} questions")
     note = "; ".join(notes)
-    if included < 2:
+    if n_included < 2:
         return Estimate(n=n, value=value, note="no interval: one question only")
     rows = np.concatenate([part.rows for part in defined])
     cluster_index, n_clusters = renumber_clusters(
-        np.arange(included) if clusters is None else np.asarray(clusters)[rows]
+        np.arange(n_included) if clusters is None else np.asarray(clusters)[rows]
     )
     if n_clusters < 2:
         return Estimate(n=n, value=value, note="no interval: one exam only")
     influence = np.concatenate(
-        [part.influence * (part.n / n) * (included / len(part.rows)) for part in defined]
+        [part.influence * (part.n / n) * (n_included / len(part.rows)) for part in defined]
     )
     sum_of_squares = float(np.sum(np.bincount(cluster_index, weights=influence) ** 2))
-    se = math.sqrt(sum_of_squares * n_clusters / (n_clusters - 1)) / included
+    se = math.sqrt(sum_of_squares * n_clusters / (n_clusters - 1)) / n_included
     se = 0.0 if se < 1e-12 else se
-    is_possible = all(2 <= len(part.categories) <= MAX_DENSE_CATEGORIES for part in defined)
-    is_small = min(part.smallest_count for part in defined) < MIN_LARGE_SAMPLE_COUNT
-    if draws and is_possible and (ordinal or is_small):
-        draws = min(draws, max(400, MAX_RANDOM_WEIGHTS // included))
+    can_draw = all(2 <= len(part.categories) <= MAX_DENSE_CATEGORIES for part in defined)
+    has_small_counts = min(part.smallest_count for part in defined) < MIN_LARGE_SAMPLE_COUNT
+    if draws and can_draw and (ordinal or has_small_counts):
+        draws = min(draws, max(400, MAX_RANDOM_WEIGHTS // n_included))
         drawn = _draw_coefficients(
             defined, coefficient, cluster_index, draws=draws, seed=seed, ordinal=ordinal
         )
@@ -173,12 +176,13 @@ class _Stratum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
+class _StratumCoefficient:
     """The coefficient in one stratum, from the questions ``rows`` with their ``ratings``.
 
-    ``n`` questions have two answers, ``n_answered`` have one. ``influence`` is in the order of ``rows``.
-    ``disagreements`` is the number of questions with a disagreement, ``smallest_count`` the smaller one of it
-    and the smallest number of questions by category. The posterior is drawn for ``categories``.
+    ``n`` questions have two or more answers, ``n_answered`` have one or more. ``influence`` is in the order
+    of ``rows``. ``disagreements`` is the number of questions with a disagreement, ``smallest_count`` the
+    smaller one of ``disagreements`` and the number of questions in the least used category. The posterior is
+    drawn for ``categories``.
     """
 
     rows: NDArray[np.int64]
@@ -197,7 +201,7 @@ class _Part:
 def _divide_into_strata(
     ratings: Ratings, weights: Matrix, strata: NDArray[np.int64] | None
 ) -> Iterator[_Stratum]:
-    """Yield the strata; each of several strata has the categories that were used in it."""
+    """Yield the strata; if there are several, each has only the categories that were used in it."""
     numbers = np.zeros(len(ratings), dtype=np.int64) if strata is None else strata
     distinct = np.unique(numbers)
     for number in distinct:
@@ -221,44 +225,51 @@ def _recode(ratings: Ratings, categories: NDArray[np.int64], k: int) -> Ratings:
     return codes[ratings]
 
 
-def _compute_part(stratum: _Stratum, coefficient: Coefficient) -> _Part:
+def _compute_stratum_coefficient(stratum: _Stratum, coefficient: Coefficient) -> _StratumCoefficient:
     weights, k = stratum.weights, len(stratum.weights)
     counts = _count_answers(stratum.ratings, k)
-    answers = counts.sum(axis=1)
-    included = answers >= (2 if coefficient is Coefficient.ALPHA else 1)
-    n_answered = int((answers >= 1).sum())  # the basis of Gwet's degrees of freedom for each coefficient
-    ratings, counts, answers = stratum.ratings[included], counts[included], answers[included]
-    has_pairs = answers >= 2
-    n, n_pairable = len(answers), int(has_pairs.sum())
-    part = _Part(
-        rows=stratum.rows[included], ratings=ratings, weights=weights, n=n_pairable, n_answered=n_answered
+    answer_counts = counts.sum(axis=1)
+    is_included = answer_counts >= (2 if coefficient is Coefficient.ALPHA else 1)
+    # The degrees of freedom of all of Gwet's coefficients depend on this number.
+    n_answered = int((answer_counts >= 1).sum())
+    ratings, counts, answer_counts = (
+        stratum.ratings[is_included],
+        counts[is_included],
+        answer_counts[is_included],
+    )
+    has_pairs = answer_counts >= 2
+    n, n_pairable = len(answer_counts), int(has_pairs.sum())
+    part = _StratumCoefficient(
+        rows=stratum.rows[is_included], ratings=ratings, weights=weights, n=n_pairable, n_answered=n_answered
     )
     if n_pairable == 0:
         return part
     agreeing_pairs = np.sum(counts * (counts @ weights - 1.0), axis=1)
-    pairs = np.where(has_pairs, answers * (answers - 1.0), 1.0)
+    pairs = np.where(has_pairs, answer_counts * (answer_counts - 1.0), 1.0)
     observed = np.where(has_pairs, agreeing_pairs / pairs, 0.0)
-    mean_answers = float(answers.mean())
+    mean_answers = float(answer_counts.mean())
     if coefficient is Coefficient.ALPHA:
         # Questions are weighted by their number of answers. The correction is for small samples, where an
         # answer is paired with itself too often.
         correction = 1.0 / (n * mean_answers)
-        raw = agreeing_pairs / (mean_answers * (answers - 1.0))
-        mean_observed = (1 - correction) * float(raw.mean()) + correction
-        chance, chance_influence = _krippendorff_chance(counts, weights, mean_answers, answers)
-        observed_influence = raw - raw.mean() * (answers - mean_answers) / mean_answers
-        uncorrected = float(raw.mean())
+        weighted_agreement = agreeing_pairs / (mean_answers * (answer_counts - 1.0))
+        mean_observed = (1 - correction) * float(weighted_agreement.mean()) + correction
+        chance, chance_influence = _compute_krippendorff_chance(counts, weights, mean_answers, answer_counts)
+        observed_influence = (
+            weighted_agreement - weighted_agreement.mean() * (answer_counts - mean_answers) / mean_answers
+        )
+        uncorrected = float(weighted_agreement.mean())
     else:
         mean_observed = uncorrected = float(observed[has_pairs].mean())
-        chance, chance_influence = _chance_agreement(ratings, counts, answers, weights, coefficient)
-        # As in Gwet, a question with one answer contributes no agreement; the others have weight n /
-        # n_pairable.
+        chance, chance_influence = _compute_chance(ratings, counts, answer_counts, weights, coefficient)
+        # As in Gwet, a question with one answer contributes no agreement; the other questions have the weight
+        # n / n_pairable.
         observed_influence = np.where(has_pairs, observed - chance, 0.0) * (n / n_pairable) + chance
     if 1.0 - chance < 1e-12:
         return replace(part, note="not defined: one category")
     totals = counts.sum(axis=0)
     used = np.flatnonzero(totals)
-    disagreements = int((counts.max(axis=1) < answers).sum())
+    disagreements = int((counts.max(axis=1) < answer_counts).sum())
     return replace(
         part,
         disagreements=disagreements,
@@ -266,13 +277,13 @@ def _compute_part(stratum: _Stratum, coefficient: Coefficient) -> _Part:
         influence=(observed_influence - uncorrected - (1.0 - uncorrected) / (1.0 - chance) * chance_influence)
         / (1.0 - chance),
         smallest_count=min(float(totals[used].min()) / mean_answers, disagreements),
-        # A single used category is drawn with one that was not used.
+        # If a single category was used, the draws also have one that was not used.
         categories=used if len(used) > 1 else np.unique([*used, *np.arange(min(2, k))])[:2],
     )
 
 
 def _draw_coefficients(
-    parts: Sequence[_Part],
+    parts: Sequence[_StratumCoefficient],
     coefficient: Coefficient,
     clusters: NDArray[np.int64],
     *,
@@ -288,7 +299,7 @@ def _draw_coefficients(
         [
             np.sum(
                 [
-                    part.n / n * _coefficient_of_draws(drawn, part, coefficient, ordinal=ordinal)
+                    part.n / n * _compute_coefficients(drawn, part, coefficient, ordinal=ordinal)
                     for part, drawn in zip(parts, stratum_draws, strict=True)
                 ],
                 axis=0,
@@ -300,19 +311,22 @@ def _draw_coefficients(
     )
 
 
-def _to_rated_questions(part: _Part, coefficient: Coefficient) -> RatedQuestions:
-    answered = part.ratings >= 0
-    answers = answered.sum(axis=1)
-    by_answers = coefficient is Coefficient.ALPHA  # it weights questions by their number of answers
+def _to_rated_questions(part: _StratumCoefficient, coefficient: Coefficient) -> RatedQuestions:
+    is_answered = part.ratings >= 0
+    answer_counts = is_answered.sum(axis=1)
+    # Alpha weights questions by their number of answers.
+    is_weighted_by_answers = coefficient is Coefficient.ALPHA
     return RatedQuestions(
-        ratings=_recode(part.ratings, part.categories, len(part.weights))[:, answered.any(axis=0)],
+        ratings=_recode(part.ratings, part.categories, len(part.weights))[:, is_answered.any(axis=0)],
         k=len(part.categories),
-        weights=answers / answers.mean() if by_answers else np.ones(len(answers)),
+        weights=answer_counts / answer_counts.mean()
+        if is_weighted_by_answers
+        else np.ones(len(answer_counts)),
     )
 
 
-def _coefficient_of_draws(
-    drawn: GroupDraws, part: _Part, coefficient: Coefficient, *, ordinal: bool
+def _compute_coefficients(
+    drawn: GroupDraws, part: _StratumCoefficient, coefficient: Coefficient, *, ordinal: bool
 ) -> Matrix:
     weights = part.weights[np.ix_(part.categories, part.categories)]
     if ordinal:
@@ -329,10 +343,10 @@ def _coefficient_of_draws(
         scale = float(part.weights.sum()) / (k * (k - 1))
         chance = scale * np.sum(drawn.overall * (1 - drawn.overall), axis=1)
     elif coefficient is Coefficient.CONGER:
-        raters = drawn.raters.shape[1]
+        n_raters = drawn.raters.shape[1]
         total, products = drawn.raters.sum(axis=1), (drawn.raters @ weights) * drawn.raters
-        between = np.sum((total @ weights) * total, axis=1) - products.sum(axis=(1, 2))
-        chance = between / (raters * (raters - 1))
+        between_raters = np.sum((total @ weights) * total, axis=1) - products.sum(axis=(1, 2))
+        chance = between_raters / (n_raters * (n_raters - 1))
     else:
         products = drawn.overall[:, :, None] * drawn.overall[:, None, :]
         chance = np.sum(products * weights, axis=(1, 2))
@@ -389,17 +403,17 @@ def fleiss_z(ratings: Ratings, *, k: int) -> float | None:
     Source: Fleiss JL, Nee JCM, Landis JR, Psychol Bull 1979;86:974-977.
     """
     counts = _count_answers(ratings, k)
-    n, raters = len(counts), int(counts[0].sum())
-    share = counts.mean(axis=0) / raters
-    product = share * (1 - share)
-    total = float(product.sum())
-    if total == 0 or raters < 2:
+    n, n_raters = len(counts), int(counts[0].sum())
+    shares = counts.mean(axis=0) / n_raters
+    products = shares * (1 - shares)
+    total = float(products.sum())
+    if total == 0 or n_raters < 2:
         return None
     kappa = agreement_coefficient(ratings, Coefficient.FLEISS, weights=np.eye(k), draws=0).value
-    spread = total**2 - float(np.sum(product * (1 - 2 * share)))
-    if kappa is None or spread <= 0:
+    variance_term = total**2 - float(np.sum(products * (1 - 2 * shares)))
+    if kappa is None or variance_term <= 0:
         return None
-    return kappa / math.sqrt(2 * spread / (n * raters * (raters - 1))) * total
+    return kappa / math.sqrt(2 * variance_term / (n * n_raters * (n_raters - 1))) * total
 
 
 def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
@@ -420,28 +434,30 @@ def fleiss_by_category(ratings: Ratings, *, k: int) -> list[float | None]:
     """
     counts = _count_answers(ratings, k)
     counts = counts[counts.sum(axis=1) >= 2]
-    raters = counts.sum(axis=1)
+    answer_counts = counts.sum(axis=1)
     kappas: list[float | None] = []
     for category in range(k):
-        share = float(counts[:, category].sum() / raters.sum()) if raters.size else 0.0
+        share = float(counts[:, category].sum() / answer_counts.sum()) if answer_counts.size else 0.0
         if share in (0.0, 1.0):
             kappas.append(None)
             continue
-        disagreement = float(np.sum(counts[:, category] * (raters - counts[:, category]) / (raters - 1)))
-        kappas.append(1 - disagreement / (float(raters.sum()) * share * (1 - share)))
+        disagreement = float(
+            np.sum(counts[:, category] * (answer_counts - counts[:, category]) / (answer_counts - 1))
+        )
+        kappas.append(1 - disagreement / (float(answer_counts.sum()) * share * (1 - share)))
     return kappas
 
 
 def _count_answers(ratings: Ratings, k: int) -> Matrix:
-    """Count the raters who chose each category of each question, shape (questions, k)."""
-    rows, raters = ratings.shape
-    answered = ratings >= 0
-    cells = np.repeat(np.arange(rows), raters)[answered.ravel()] * k + ratings[answered]
-    return np.bincount(cells, minlength=rows * k).reshape(rows, k).astype(np.float64)
+    """Count, for each question, the raters who chose each category, shape (questions, k)."""
+    n_questions, n_raters = ratings.shape
+    is_answered = ratings >= 0
+    cells = np.repeat(np.arange(n_questions), n_raters)[is_answered.ravel()] * k + ratings[is_answered]
+    return np.bincount(cells, minlength=n_questions * k).reshape(n_questions, k).astype(np.float64)
 
 
-def _chance_agreement(
-    ratings: Ratings, counts: Matrix, answers: Matrix, weights: Matrix, coefficient: Coefficient
+def _compute_chance(
+    ratings: Ratings, counts: Matrix, answer_counts: Matrix, weights: Matrix, coefficient: Coefficient
 ) -> tuple[float, Matrix]:
     """Compute the chance agreement, and each question's influence on it (mean 0)."""
     k = len(weights)
@@ -450,8 +466,8 @@ def _chance_agreement(
     if coefficient is Coefficient.BRENNAN_PREDIGER:
         return float(weights.sum()) / k**2, np.zeros(len(counts))
     if coefficient is Coefficient.CONGER:
-        return _conger_chance(ratings, weights)
-    shares = counts / answers[:, None]
+        return _compute_conger_chance(ratings, weights)
+    shares = counts / answer_counts[:, None]
     overall = shares.mean(axis=0)
     if coefficient is Coefficient.AC1:
         scale = float(weights.sum()) / (k * (k - 1)) if k > 1 else 0.0
@@ -463,27 +479,27 @@ def _chance_agreement(
     return chance, 2 * (shares @ mean_weight - chance)
 
 
-def _conger_chance(ratings: Ratings, weights: Matrix) -> tuple[float, Matrix]:
+def _compute_conger_chance(ratings: Ratings, weights: Matrix) -> tuple[float, Matrix]:
     """Compute the chance agreement of two different raters, each with their own category shares."""
     k = len(weights)
-    answered = ratings >= 0
-    used = answered.any(axis=0)
-    ratings, answered = ratings[:, used], answered[:, used]
-    n, raters = ratings.shape
-    if raters < 2:
+    is_answered = ratings >= 0
+    used = is_answered.any(axis=0)
+    ratings, is_answered = ratings[:, used], is_answered[:, used]
+    n, n_raters = ratings.shape
+    if n_raters < 2:
         return 0.0, np.zeros(n)
     shares = np.stack(
         [np.bincount(column[column >= 0], minlength=k) / (column >= 0).sum() for column in ratings.T]
     )
     total_shares = shares.sum(axis=0)
-    ordered_pairs = raters * (raters - 1)
+    ordered_pairs = n_raters * (n_raters - 1)
     within_rater = np.einsum("gk,kl,gl->g", shares, weights, shares)
     chance = (float(total_shares @ weights @ total_shares) - float(within_rater.sum())) / ordered_pairs
     # the expected agreement of each category of a rater with all other raters
     expected_with_others = (total_shares - shares) @ weights
     influence = np.zeros(n)
-    for rater in range(raters):
-        rows = answered[:, rater]
+    for rater in range(n_raters):
+        rows = is_answered[:, rater]
         deviation = expected_with_others[rater, ratings[rows, rater]] - float(
             shares[rater] @ expected_with_others[rater]
         )
@@ -491,13 +507,13 @@ def _conger_chance(ratings: Ratings, weights: Matrix) -> tuple[float, Matrix]:
     return chance, influence
 
 
-def _krippendorff_chance(
-    counts: Matrix, weights: Matrix, mean_answers: float, answers: Matrix
+def _compute_krippendorff_chance(
+    counts: Matrix, weights: Matrix, mean_answers: float, answer_counts: Matrix
 ) -> tuple[float, Matrix]:
     overall = counts.mean(axis=0) / mean_answers
     mean_weight = (weights @ overall + weights.T @ overall) / 2
     chance = float(overall @ weights @ overall)
     influence = (
-        counts @ mean_weight / mean_answers - chance * (answers - mean_answers) / mean_answers - chance
+        counts @ mean_weight / mean_answers - chance * (answer_counts - mean_answers) / mean_answers - chance
     )
     return chance, 2 * influence

@@ -3,8 +3,8 @@
 The questions are weighted at random (Rubin's Bayesian bootstrap), all questions of an exam or patient alike.
 The prior has the weight of two questions, as for a pair of raters (:mod:`measures.posterior`): all raters
 agree in one of them, spread over the categories; in the other they divide as evenly as possible between two
-categories, spread over the pairs of categories. For two raters and two categories without clusters it is the
-posterior of the table.
+categories, spread over the pairs of categories. For two raters and two categories without clusters, this is
+the posterior of the 2 x 2 table.
 
 Sources: Rubin DB, Ann Stat 1981;9:130-134; Gelman A et al., Bayesian Data Analysis, 3rd ed., 2013, ch. 3. The
 coverage is simulated in ``benchmarks/coverage_agreement.py``.
@@ -24,7 +24,7 @@ Matrix = NDArray[np.float64]
 #: Maximum number of random weights that are held at once.
 _CHUNK = 2_000_000
 #: The last draws, with and without a disagreement in the prior: all coefficients of a group are computed from
-#: the same ones.
+#: the same draws.
 _kept: dict[object, Sequence[Sequence[GroupDraws]]] = {}
 _MAX_KEPT = 2
 
@@ -34,8 +34,8 @@ class RatedQuestions:
     """The questions of a stratum with ``k`` categories, 2 or more.
 
     ``ratings`` (questions, raters) are category indices 0 to k - 1, -1 where missing; each question has an
-    answer, at least one has two, and each rater has one. ``weights`` (questions,) are multiplied with the
-    random weights; their mean is 1, and they are the same for questions with the same answers.
+    answer, at least one question has two, and each rater gave one. ``weights`` (questions,) are multiplied by
+    the random weights; their mean is 1, and they are equal for questions with the same answers.
     """
 
     ratings: NDArray[np.int64]
@@ -45,11 +45,11 @@ class RatedQuestions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDraws:
-    """Shares in some draws.
+    """Shares in a block of draws.
 
     ``pairs`` (draws, k, k) are the shares of the ordered pairs of answers to a question, ``overall`` (draws,
-    k) those of the answers, each question with the same weight, and ``raters`` (draws, raters, k) those of
-    the answers of each rater.
+    k) the means over questions of the shares of the answers, and ``raters`` (draws, raters, k) the shares of
+    each rater's answers.
     """
 
     pairs: Matrix
@@ -72,28 +72,28 @@ def draw_group_posterior(
         clusters: the exam or patient number of each question, those of the first stratum first.
         draws: the number of draws.
         seed: the seed of the draws.
-        with_disagreement: False for the agreeing question of the prior alone, with the same random numbers.
+        with_disagreement: False to omit the disagreeing question of the prior; the random numbers stay equal.
 
     Returns:
-        Some hundred draws of each stratum at a time, in the order of the strata. Questions of different
-        strata with the same cluster have the same random weight.
+        Blocks of draws; a block has the draws of each stratum, in the order of the strata. Questions of
+        different strata with the same cluster have the same random weight.
     """
     key = (
-        tuple((part.ratings.shape, part.ratings.tobytes(), part.k) for part in strata),
-        tuple(part.weights.tobytes() for part in strata), np.asarray(clusters).tobytes(), draws, seed,
+        tuple((stratum.ratings.shape, stratum.ratings.tobytes(), stratum.k) for stratum in strata),
+        tuple(stratum.weights.tobytes() for stratum in strata), np.asarray(clusters).tobytes(), draws, seed,
         with_disagreement,
     )  # fmt: skip
-    parts = _kept.get(key)
-    if parts is None:
-        parts = list(
+    blocks = _kept.get(key)
+    if blocks is None:
+        blocks = list(
             _iterate_draws(
                 strata, clusters=clusters, draws=draws, seed=seed, with_disagreement=with_disagreement
             )
         )
         if len(_kept) >= _MAX_KEPT:
             _kept.clear()
-        _kept[key] = parts
-    return parts
+        _kept[key] = blocks
+    return blocks
 
 
 def _iterate_draws(
@@ -110,14 +110,14 @@ def _iterate_draws(
     ends = np.cumsum([len(stratum.ratings) for stratum in strata]).tolist()
     step = max(1, _CHUNK // len(cluster_index))
     for start in range(0, draws, step):
-        size = min(step, draws - start)
-        question_draws = random.standard_gamma(counts, (size, len(counts)))[:, cluster_index]
+        n_draws = min(step, draws - start)
+        question_draws = random.standard_gamma(counts, (n_draws, len(counts)))[:, cluster_index]
         yield [
             feature.combine(
                 np.concatenate(
                     [
                         question_draws[:, first:end] * stratum.weights,
-                        random.standard_gamma(1 / stratum.k, (size, 2 * stratum.k))
+                        random.standard_gamma(1 / stratum.k, (n_draws, 2 * stratum.k))
                         * np.repeat([1.0, 1.0 if with_disagreement else 0.0], stratum.k),
                     ],
                     axis=1,
@@ -133,8 +133,8 @@ def _merge_equal_questions(
     """Merge questions with the same answers if no two questions share a cluster.
 
     Returns:
-        The strata, the number of questions of each cluster that are drawn together, and the cluster number of
-        each question. The sum of m exponential weights has a gamma distribution with shape m.
+        The strata, the number of merged questions of each random weight, and the index of the random weight
+        of each question. The sum of m exponential weights has a gamma distribution with shape m.
     """
     cluster_index, n_clusters = renumber_clusters(clusters)
     if n_clusters < len(cluster_index):
@@ -172,34 +172,36 @@ class _Features:
 
 def _compute_features(stratum: RatedQuestions) -> _Features:
     ratings, k = stratum.ratings, stratum.k
-    n, raters = ratings.shape
-    indicator = np.eye(k + 1, k)[ratings].reshape(n, raters, k)  # the row of a missing answer is empty
+    n, n_raters = ratings.shape
+    indicator = np.eye(k + 1, k)[ratings].reshape(n, n_raters, k)  # the row of a missing answer is 0
     counts = indicator.sum(axis=1)
-    answers = counts.sum(axis=1)
-    has_pairs = answers >= 2
+    answer_counts = counts.sum(axis=1)
+    has_pairs = answer_counts >= 2
     pairs = counts[:, :, None] * counts[:, None, :]
     pairs[:, np.arange(k), np.arange(k)] -= counts
-    pairs /= np.where(has_pairs, answers * (answers - 1), 1.0)[:, None, None]
-    prior_pairs, prior_overall = _prior_patterns(k, max(2, round(float(answers[has_pairs].mean()))))
+    pairs /= np.where(has_pairs, answer_counts * (answer_counts - 1), 1.0)[:, None, None]
+    prior_pairs, prior_overall = _build_prior_patterns(
+        k, max(2, round(float(answer_counts[has_pairs].mean())))
+    )
     return _Features(
         pairs=np.concatenate([pairs.reshape(n, -1), prior_pairs.reshape(2 * k, -1)]),
-        overall=np.concatenate([counts / answers[:, None], prior_overall]),
-        by_rater=np.concatenate([indicator.reshape(n, -1), np.tile(prior_overall, raters)]),
+        overall=np.concatenate([counts / answer_counts[:, None], prior_overall]),
+        by_rater=np.concatenate([indicator.reshape(n, -1), np.tile(prior_overall, n_raters)]),
         has_pairs=np.concatenate([has_pairs, np.ones(2 * k, dtype=bool)]),
         k=k,
     )
 
 
-def _prior_patterns(k: int, raters: int) -> tuple[Matrix, Matrix]:
+def _build_prior_patterns(k: int, n_raters: int) -> tuple[Matrix, Matrix]:
     """Return shares of pairs (2 k, k, k) and of answers (2 k, k): agreement, then division, by category.
 
     In a division, the larger half chooses one category; the smaller half is spread over the others.
     """
-    larger, smaller = (raters + 1) // 2, raters // 2
-    diagonal, others = np.eye(k), (1 - np.eye(k)) / (k - 1)
+    larger, smaller = (n_raters + 1) // 2, n_raters // 2
+    diagonal, spread = np.eye(k), (1 - np.eye(k)) / (k - 1)
     agreement = diagonal[:, :, None] * diagonal[:, None, :]
-    division = larger * (larger - 1) * agreement + smaller * (smaller - 1) * others[:, :, None] * np.eye(k)
-    between = larger * smaller * diagonal[:, :, None] * others[:, None, :]
-    division = (division + between + between.transpose(0, 2, 1)) / (raters * (raters - 1))
-    overall = (larger * diagonal + smaller * others) / raters
+    division = larger * (larger - 1) * agreement + smaller * (smaller - 1) * spread[:, :, None] * np.eye(k)
+    between = larger * smaller * diagonal[:, :, None] * spread[:, None, :]
+    division = (division + between + between.transpose(0, 2, 1)) / (n_raters * (n_raters - 1))
+    overall = (larger * diagonal + smaller * spread) / n_raters
     return np.concatenate([agreement, division]), np.concatenate([diagonal, overall])

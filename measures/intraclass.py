@@ -42,8 +42,8 @@ ICC_TYPES = ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k")
 def intraclass(ratings: NDArray[np.float64], *, confidence: float = CONFIDENCE) -> list[Intraclass]:
     """Compute the six intraclass correlations of Shrout and Fleiss for raters on a numeric scale.
 
-    Use instead of kappa if answers are measurements. ICC2 holds for similar raters, ICC3 for these raters
-    only. A name that ends in "k" is the reliability of the mean of all raters.
+    Use them instead of kappa if answers are measurements. ICC2 holds for similar raters, ICC3 for these
+    raters only. A name that ends in "k" is the reliability of the mean of all raters.
 
     Args:
         ratings: shape (questions, raters), NaN where missing. Only questions that all raters rated are used.
@@ -74,19 +74,19 @@ def intraclass(ratings: NDArray[np.float64], *, confidence: float = CONFIDENCE) 
     residual = float(np.sum((complete - rows[:, None] - columns + grand_mean) ** 2)) / ((n - 1) * (k - 1))
     tail = 0.5 + confidence / 2
 
-    icc1 = _icc_from_f_ratio(between, within, k, (n - 1, n * (k - 1)), tail)
-    icc3 = _icc_from_f_ratio(between, residual, k, (n - 1, (n - 1) * (k - 1)), tail)
+    icc1 = _compute_icc_from_f_ratio(between, within, k, (n - 1, n * (k - 1)), tail)
+    icc3 = _compute_icc_from_f_ratio(between, residual, k, (n - 1, (n - 1) * (k - 1)), tail)
     icc2 = (between - residual) / (between + (k - 1) * residual + k * (between_raters - residual) / n)
     icc2k = (between - residual) / (between + (between_raters - residual) / n)
-    low, high = _icc2_limits((between, between_raters, residual), icc2, (n, k), tail)
+    low, high = _compute_icc2_limits((between, between_raters, residual), icc2, (n, k), tail)
     ratio = between / residual if residual > 0 else None
     values = {
         "ICC1": icc1[:4],
         "ICC2": (icc2, low, high, ratio),
         "ICC3": icc3[:4],
-        "ICC1k": (icc1[4], *_spearman_brown(icc1[1], icc1[2], k), icc1[3]),
-        "ICC2k": (icc2k, *_spearman_brown(low, high, k), ratio),
-        "ICC3k": (icc3[4], *_spearman_brown(icc3[1], icc3[2], k), icc3[3]),
+        "ICC1k": (icc1[4], *_convert_to_mean_of_raters(icc1[1], icc1[2], k), icc1[3]),
+        "ICC2k": (icc2k, *_convert_to_mean_of_raters(low, high, k), ratio),
+        "ICC3k": (icc3[4], *_convert_to_mean_of_raters(icc3[1], icc3[2], k), icc3[3]),
     }
     return [
         Intraclass(
@@ -102,7 +102,7 @@ def intraclass(ratings: NDArray[np.float64], *, confidence: float = CONFIDENCE) 
     ]
 
 
-def _icc_from_f_ratio(
+def _compute_icc_from_f_ratio(
     between: float, error: float, k: int, degrees: tuple[int, int], tail: float
 ) -> tuple[float, float | None, float | None, float | None, float]:
     """Compute the coefficient of one rater, its limits, F, and the coefficient of the raters' mean."""
@@ -116,7 +116,7 @@ def _icc_from_f_ratio(
     return single, (low - 1) / (low + k - 1), (high - 1) / (high + k - 1), ratio, mean
 
 
-def _icc2_limits(
+def _compute_icc2_limits(
     mean_squares: tuple[float, float, float], icc2: float, size: tuple[int, int], tail: float
 ) -> tuple[float | None, float | None]:
     (between, between_raters, residual), (n, k) = mean_squares, size
@@ -137,7 +137,9 @@ def _icc2_limits(
     )
 
 
-def _spearman_brown(low: float | None, high: float | None, k: int) -> tuple[float | None, float | None]:
+def _convert_to_mean_of_raters(
+    low: float | None, high: float | None, k: int
+) -> tuple[float | None, float | None]:
     """Convert the limits of one rater to those of the mean of k raters (Spearman-Brown formula)."""
     if low is None or high is None:
         return None, None

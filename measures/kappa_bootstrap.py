@@ -2,7 +2,7 @@
 
 Conventions. Each resample draws n cases (or exams) with replacement. All pairs of raters and all tasks use
 the same resamples, so a difference of two kappas accounts for their correlation. For speed, resamples are not
-built: the agreements and answers are summed with the number of times that each case is drawn
+built: the sums of agreements and answers are weighted by how often each case is drawn
 (:mod:`measures.pair_sums`). A pair uses the questions that both raters answered.
 
 Edge cases. If a kappa is not defined in a resample (one category), it is NaN and not used for the
@@ -58,10 +58,10 @@ def bootstrap_kappas(
     for counts in _draw_resample_counts(len(answers), clusters, seed, resamples):
         end = start + counts.shape[1]
         for index, rows in enumerate(row_sets):
-            own = np.ascontiguousarray(np.where(answers[rows] < 0, len(weights), answers[rows]).T)
+            codes_by_rater = np.ascontiguousarray(np.where(answers[rows] < 0, len(weights), answers[rows]).T)
             agreements = np.empty((len(pairs), len(rows)))
             for pair_index, (a, b) in enumerate(pairs):
-                agreements[pair_index] = padded_weights[own[a], own[b]]
+                agreements[pair_index] = padded_weights[codes_by_rater[a], codes_by_rater[b]]
             sums = PairSums(answers[rows], counts[rows], k=len(weights))
             kappas[start:end, index] = _compute_kappas(sums, agreements, pairs, weights).T
         start = end

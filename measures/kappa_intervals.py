@@ -7,13 +7,15 @@ posterior interval is then used: cell shares are drawn from their posterior (:mo
 the limits are the quantiles of the resulting kappas, widened if necessary to contain the estimate. ``method``
 states which interval was used.
 
-With fewer than ``FEW_DISAGREEMENTS`` disagreements, the upper limit of AC1 is drawn without the disagreeing
-question of the prior. For a rare disagreement, the limits are then close to those of Clopper and Pearson.
-With that question, the interval of AC1 covers as little as .79: one disagreement in 20 questions would
-exclude a true share of .8 %, which gives one or more in 15 of 100 samples.
+With fewer than ``FEW_DISAGREEMENTS`` disagreements, the upper limit of AC1 is also drawn without the
+disagreeing question of the prior, and the larger limit counts. For a rare disagreement, the limits are then
+close to those of Clopper and Pearson. The limit with that question alone would have a coverage as low as .79:
+one disagreement in 20 questions would exclude a true share of .8 %, although with this share 15 of 100
+samples have one or more disagreements.
 
 If several questions belong to one exam, the large-sample standard error sums their influences by exam. In the
-posterior they have the same random weight, and the prior is multiplied by the design effect.
+posterior, the questions of an exam have the same random weight, and the prior is multiplied by the design
+effect.
 
 Edge cases. If one rater is constant, kappa is 0 and has no interval. If both are constant, kappa is not
 defined.
@@ -46,9 +48,10 @@ LARGE_SAMPLE, POSTERIOR = "large-sample", "posterior"
 #: Minimum number of disagreements, and of answers of both raters in each category, for the large-sample
 #: interval.
 MIN_LARGE_SAMPLE_COUNT = 50
-#: With fewer disagreements, the upper limits of AC1 and of percent agreement are drawn without the prior's.
+#: With fewer disagreements, the upper limits of AC1 and of percent agreement are also drawn without a
+#: disagreement in the prior.
 FEW_DISAGREEMENTS = 10
-#: Maximum number of random weights that are held at once, and of all draws; there are at least _MIN_DRAWS.
+#: Maximum number of random weights that are held at once, and in total; minimum number of draws.
 _MAX_WEIGHTS, _MAX_DRAWN, _MIN_DRAWS = 4_000_000, 8_000_000, 1000
 #: Maximum number of cells of tables whose influences are computed together.
 _MAX_CELLS = 200_000
@@ -56,7 +59,7 @@ _MAX_CELLS = 200_000
 _PAIRS_AT_ONCE, _ESTIMATES_IN_CACHE = 2048, 256
 #: Maximum number of cells of the tables of pairs that are held at once.
 _MAX_PAIR_CELLS = 20_000_000
-#: Maximum number of pairs that are held at once, times questions: each has some arrays of the questions.
+#: Maximum number of pairs that are held at once, times questions: a pair has some values for each question.
 _MAX_PAIR_QUESTIONS = 1_000_000
 
 
@@ -80,8 +83,8 @@ def kappa_interval(
         second: categories of the second rater, in the same order.
         weights: the agreement weights, shape (k, k), 1 on the diagonal.
         clusters: the exam number of each question; None if all questions are independent.
-        strata: the stratum number of each question: an answer format with categories of its own. The result
-            is then the mean over the strata, weighted by their numbers of questions. None for one stratum.
+        strata: the stratum number of each question; None for one stratum. A stratum is an answer format with
+            its own categories; the result is the mean over the strata, weighted by numbers of questions.
         confidence: the confidence level of the interval.
         draws: the number of posterior draws; 0 to always use the large-sample interval.
         seed: the seed of the draws.
@@ -123,8 +126,7 @@ def ac1_interval(
         second: categories of the second rater, in the same order.
         weights: the agreement weights of the whole scale, shape (k, k), 1 on the diagonal.
         clusters: the exam number of each question; None if all questions are independent.
-        strata: the stratum number of each question: an answer format with categories of its own. The result
-            is then the mean over the strata, weighted by their numbers of questions. None for one stratum.
+        strata: the stratum number of each question; see :func:`kappa_interval`.
         confidence: the confidence level of the interval.
         draws: the number of posterior draws; 0 to always use the large-sample interval.
         seed: the seed of the draws.
@@ -160,7 +162,7 @@ def agreement_of_pairs(
 
     Args:
         answers: category indices 0 to k - 1, -1 where missing, shape (questions, raters).
-        pairs: the columns of the two raters of each pair, which is compared on the questions both answered.
+        pairs: the columns of the two raters of each pair; they are compared on the questions both answered.
         weights: the agreement weights, shape (k, k), 1 on the diagonal.
         clusters: the exam number of each question; None if all questions are independent.
         strata: the stratum number of each question; see :func:`kappa_interval`.
@@ -170,7 +172,7 @@ def agreement_of_pairs(
         seed: the seed of the draws.
 
     Returns:
-        Kappa and AC1 of each pair, as of :func:`kappa_interval` and :func:`ac1_interval`.
+        Kappa and AC1 of each pair, equal to those of :func:`kappa_interval` and :func:`ac1_interval`.
     """
     cluster_index, n_clusters = renumber_clusters(np.arange(len(answers)) if clusters is None else clusters)
     options = _Options(
@@ -188,12 +190,13 @@ def agreement_of_pairs(
             for pair in pairs[start : start + posterior.pairs_at_once]
         ]
         kappas = _compute_influences(
-            kappa_influence, [table for own in tables for table in own if not table.is_one_category]
+            kappa_influence,
+            [table for pair_tables in tables for table in pair_tables if not table.is_one_category],
         )
-        ac1s = _compute_influences(ac1_influence, [table for own in tables for table in own])
+        ac1s = _compute_influences(ac1_influence, [table for pair_tables in tables for table in pair_tables])
         drafts: list[_Draft] = []
-        for own in tables:
-            drafts += [_draft_kappa(own, kappas, options), _draft_ac1(own, ac1s, options)]
+        for pair_tables in tables:
+            drafts += [_draft_kappa(pair_tables, kappas, options), _draft_ac1(pair_tables, ac1s, options)]
         posterior.set_limits(drafts)
         finished = [draft.estimate for draft in drafts]
         estimates += list(zip(finished[::2], finished[1::2], strict=True))
@@ -299,7 +302,7 @@ def _divide_into_tables(
     weights: NDArray[np.float64],
     strata: NDArray[np.int64] | None,
 ) -> list[_Table]:
-    """Return the table of each stratum; each of several strata has the categories that were used in it.
+    """Return the table of each stratum; if there are several, each has only the categories used in it.
 
     Args:
         columns: the answers, shape (raters, questions).
@@ -351,32 +354,34 @@ def _compute_influences(
         weights = group[0].weights
         step = max(1, _MAX_CELLS // weights.size)
         for start in range(0, len(group), step):
-            part = group[start : start + step]
-            values, influence = compute(np.stack([table.table for table in part]), weights)
+            batch = group[start : start + step]
+            values, influence = compute(np.stack([table.table for table in batch]), weights)
             influences |= {
-                (table.pair, table.stratum): (value, own)
-                for table, value, own in zip(part, np.asarray(values).tolist(), influence, strict=True)
+                (table.pair, table.stratum): (value, cell_influences)
+                for table, value, cell_influences in zip(
+                    batch, np.asarray(values).tolist(), influence, strict=True
+                )
             }
     return influences
 
 
 def _draft_kappa(tables: list[_Table], influences: _Influences, options: _Options) -> _Draft:
-    n = sum(len(part.rows) for part in tables)
+    n = sum(len(table.rows) for table in tables)
     if n == 0:
         return _Draft(estimate=Estimate(n=0, note="not defined: no question was answered by both"))
-    defined = [part for part in tables if not part.is_one_category]
+    defined = [table for table in tables if not table.is_one_category]
     if not defined:
         reason = "one category" if n > 1 else "one question only"
         return _Draft(estimate=Estimate(n=n, note=f"not defined: {reason}"))
-    if all(part.has_constant_rater for part in defined):
+    if all(table.has_constant_rater for table in defined):
         return _Draft(estimate=Estimate(n=n, value=0.0, note="no interval: one rater uses a single category"))
     return _combine(
-        [(part, *influences[part.pair, part.stratum]) for part in defined],
-        smallest_count=min(part.smallest_count for part in defined),
+        [(table, *influences[table.pair, table.stratum]) for table in defined],
+        smallest_count=min(table.smallest_count for table in defined),
         note=f"fewer than {SMALL_SAMPLE} questions" if n < SMALL_SAMPLE else "",
         left_out=len(tables) - len(defined),
         # a category that neither rater used has no share in the prior of kappa
-        drawn_tables=tuple(part.restrict_to_used() for part in defined),
+        drawn_tables=tuple(table.restrict_to_used() for table in defined),
         draw=kappas_of_draws,
         options=options,
     )
@@ -386,10 +391,10 @@ def _draft_ac1(tables: list[_Table], influences: _Influences, options: _Options)
     if not tables:
         return _Draft(estimate=Estimate(n=0, note="not defined: no question was answered by both"))
     return _combine(
-        [(part, *influences[part.pair, part.stratum]) for part in tables],
+        [(table, *influences[table.pair, table.stratum]) for table in tables],
         smallest_count=min(
-            MIN_LARGE_SAMPLE_COUNT if len(part.weights) == 1 else min(part.disagreements, part.agreements)
-            for part in tables
+            MIN_LARGE_SAMPLE_COUNT if len(table.weights) == 1 else min(table.disagreements, table.agreements)
+            for table in tables
         ),
         note="",
         left_out=0,
@@ -400,7 +405,7 @@ def _draft_ac1(tables: list[_Table], influences: _Influences, options: _Options)
 
 
 def _combine(
-    parts: Sequence[tuple[_Table, float, NDArray[np.float64]]],
+    table_coefficients: Sequence[tuple[_Table, float, NDArray[np.float64]]],
     *,
     smallest_count: int,
     note: str,
@@ -410,24 +415,26 @@ def _combine(
     options: _Options,
 ) -> _Draft:
     """Combine the strata's coefficients, weighted by their numbers of questions."""
-    n = sum(len(table.rows) for table, _, _ in parts)
-    value = sum(len(table.rows) * coefficient for table, coefficient, _ in parts) / n
-    by_part = [influence[table.cells] for table, _, influence in parts]
-    influences = by_part[0] if len(by_part) == 1 else np.concatenate(by_part)
+    n = sum(len(table.rows) for table, _, _ in table_coefficients)
+    value = sum(len(table.rows) * coefficient for table, coefficient, _ in table_coefficients) / n
+    influences_by_table = [influence[table.cells] for table, _, influence in table_coefficients]
+    influences = (
+        influences_by_table[0] if len(influences_by_table) == 1 else np.concatenate(influences_by_table)
+    )
     clusters = (
         None
         if options.clusters is None
-        else options.clusters[np.concatenate([table.rows for table, _, _ in parts])]
+        else options.clusters[np.concatenate([table.rows for table, _, _ in table_coefficients])]
     )
-    se = _standard_error(influences, clusters)
+    se = _compute_standard_error(influences, clusters)
     if left_out:
         note = "; ".join(filter(None, [note, f"{left_out} answer format with one category left out"]))
     if smallest_count >= MIN_LARGE_SAMPLE_COUNT or not options.draws:
-        return _Draft(estimate=_large_sample_estimate(n, value, se, options.confidence, note))
+        return _Draft(estimate=_build_large_sample_estimate(n, value, se, options.confidence, note))
     return _Draft(
         estimate=Estimate(n=n, value=value, se=0.0 if se < 1e-12 else se, method=POSTERIOR, note=note),
         tables=drawn_tables,
-        effect=_design_effect(influences, se, clusters),
+        effect=_compute_design_effect(influences, se, clusters),
         has_few_disagreements=draw is ac1_of_draws
         and sum(table.disagreements for table in drawn_tables) < FEW_DISAGREEMENTS,
         draw=draw,
@@ -473,16 +480,22 @@ class _Posterior:
 
     def set_limits(self, drafts: Sequence[_Draft]) -> None:
         """Draw the coefficients of the estimates with a posterior interval, and set the limits."""
-        drawn = [draft for draft in drafts if draft.tables]
-        if not drawn:
+        posterior_drafts = [draft for draft in drafts if draft.tables]
+        if not posterior_drafts:
             return
-        upper = [replace(draft, with_disagreement=False) for draft in drawn if draft.has_few_disagreements]
-        limits = self._compute_limits([*drawn, *upper])
-        has_few = [draft.has_few_disagreements for draft in drawn]
-        limits[1, : len(drawn)][has_few] = np.maximum(
-            limits[1, : len(drawn)][has_few], limits[1, len(drawn) :]
+        drafts_without_disagreement = [
+            replace(draft, with_disagreement=False)
+            for draft in posterior_drafts
+            if draft.has_few_disagreements
+        ]
+        limits = self._compute_limits([*posterior_drafts, *drafts_without_disagreement])
+        has_few_disagreements = [draft.has_few_disagreements for draft in posterior_drafts]
+        limits[1, : len(posterior_drafts)][has_few_disagreements] = np.maximum(
+            limits[1, : len(posterior_drafts)][has_few_disagreements], limits[1, len(posterior_drafts) :]
         )
-        for draft, low, high in zip(drawn, *limits[:, : len(drawn)].tolist(), strict=True):
+        for draft, low, high in zip(
+            posterior_drafts, *limits[:, : len(posterior_drafts)].tolist(), strict=True
+        ):
             value = draft.estimate.value
             assert value is not None  # noqa: S101 - only defined coefficients are drawn
             draft.estimate = Estimate(
@@ -499,22 +512,22 @@ class _Posterior:
         """Compute the limits of the drawn coefficients, shape (2, drafts)."""
         tail = 0.5 - self._options.confidence / 2
         starts = range(0, self._draws, self._step)
-        # One matrix of weights serves all estimates, so few are drawn at once: they fit into the cache.
-        at_once = _ESTIMATES_IN_CACHE if len(starts) == 1 else len(drafts)
-        values = [np.zeros((0, self._draws)) for _ in range(0, len(drafts), at_once)]
+        # If all draws share one matrix of weights, estimates are drawn in groups that fit into the cache.
+        group_size = _ESTIMATES_IN_CACHE if len(starts) == 1 else len(drafts)
+        values = [np.zeros((0, self._draws)) for _ in range(0, len(drafts), group_size)]
         limits = np.empty((2, len(drafts)))
         for start in starts:
             strata = self._draw_strata(drafts, start)
             for index in range(len(values)):
-                own = drafts[index * at_once : (index + 1) * at_once]
+                group = drafts[index * group_size : (index + 1) * group_size]
                 if not start:
-                    values[index] = np.zeros((len(own), self._draws))
+                    values[index] = np.zeros((len(group), self._draws))
                 block = values[index][:, start : start + self._step]
-                for draft, coefficients in zip(own, block, strict=True):
+                for draft, coefficients in zip(group, block, strict=True):
                     _add_coefficients(coefficients, draft, strata)
                 if start == starts[-1]:
                     values[index].sort(axis=1)  # with sorting, the quantiles take half the time
-                    limits[:, index * at_once : (index + 1) * at_once] = np.quantile(
+                    limits[:, index * group_size : (index + 1) * group_size] = np.quantile(
                         values[index], [tail, 0.5 + self._options.confidence / 2], axis=1,
                         overwrite_input=True,
                     )  # fmt: skip
@@ -529,17 +542,17 @@ class _Posterior:
                 tables.setdefault(table.stratum, {})[table.pair] = table
         strata = {}
         for number in sorted(tables):
-            rows, own = self._find_rows(number), list(tables[number].values())
+            rows, stratum_tables = self._find_rows(number), list(tables[number].values())
             positions = np.zeros(len(self._answers), dtype=np.int64)
             positions[rows] = np.arange(len(rows))
-            agreements = np.zeros((len(own), len(rows)))
-            for index, table in enumerate(own):
+            agreements = np.zeros((len(stratum_tables), len(rows)))
+            for index, table in enumerate(stratum_tables):
                 agreements[index, positions[table.rows]] = table.weights[table.cells]
             pair_draws = self._draw_pairs(number, rows, start)
             summed = pair_draws.sum_agreements(agreements)
             strata[number] = _StratumDraws(
                 pair_draws=pair_draws,
-                agreement={table.pair: row for table, row in zip(own, summed, strict=True)},
+                agreement={table.pair: row for table, row in zip(stratum_tables, summed, strict=True)},
             )
         return strata
 
@@ -588,7 +601,7 @@ def _add_coefficients(
         )  # fmt: skip
 
 
-def _large_sample_estimate(n: int, value: float, se: float, confidence: float, note: str) -> Estimate:
+def _build_large_sample_estimate(n: int, value: float, se: float, confidence: float, note: str) -> Estimate:
     if se < 1e-12:
         return Estimate(n=n, value=value, se=0.0, note="no interval: there is no disagreement")
     half_width = NormalDist().inv_cdf(0.5 + confidence / 2) * se
@@ -603,8 +616,8 @@ def _large_sample_estimate(n: int, value: float, se: float, confidence: float, n
     )
 
 
-def _standard_error(influences: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
-    """Compute the standard error from each question's influence; influences are summed by exam."""
+def _compute_standard_error(influences: NDArray[np.float64], clusters: NDArray[np.int64] | None) -> float:
+    """Compute the standard error from each question's influence; with clusters, they are summed by exam."""
     if clusters is None:
         return math.sqrt(float((influences**2).sum())) / len(influences)
     cluster_index, _ = renumber_clusters(clusters)
@@ -612,7 +625,9 @@ def _standard_error(influences: NDArray[np.float64], clusters: NDArray[np.int64]
     return math.sqrt(float(np.sum(sums**2))) / len(influences)
 
 
-def _design_effect(influences: NDArray[np.float64], se: float, clusters: NDArray[np.int64] | None) -> float:
+def _compute_design_effect(
+    influences: NDArray[np.float64], se: float, clusters: NDArray[np.int64] | None
+) -> float:
     """Divide the variance by exam by the variance of independent questions; the result is at least 1.
 
     Without a disagreement the effect cannot be estimated. The worst case is then assumed: an exam counts as
@@ -620,7 +635,7 @@ def _design_effect(influences: NDArray[np.float64], se: float, clusters: NDArray
     """
     if clusters is None:
         return 1.0
-    independent_se = _standard_error(influences, None)
+    independent_se = _compute_standard_error(influences, None)
     return (
         max(1.0, (se / independent_se) ** 2)
         if independent_se > 1e-12

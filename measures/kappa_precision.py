@@ -3,8 +3,8 @@
 Assumptions. All raters give the rarer answer with the same probability ``share``, and kappa is the intraclass
 kappa of the common-correlation model. The expected interval contains the values of kappa whose expected
 numbers of cases (by the number of raters who give the rarer answer) fit the expected data by the chi-square
-test of goodness of fit. R's package kappaSize uses the same formula. If the share is unknown to the analysis,
-as always in a report, the interval there is somewhat wider.
+test of goodness of fit. R's package kappaSize uses the same formula. The formula takes the share as known. In
+a report it is estimated, so the interval there is somewhat wider.
 
 Sources: Donner A, Eliasziw M, Stat Med 1992;11:1511-1519; Altaye M, Donner A, Klar N, Biometrics
 2001;57:584-588; Donner A, Rotondi MA, Int J Biostat 2010;6:31.
@@ -49,18 +49,18 @@ def expected_kappa_limits(
     """
     if cases < 1:
         raise InvalidValue("cases", f"must be 1 or more, not {cases}")
-    _check(kappa, share, raters)
+    _check_assumptions(kappa, share, raters)
     critical = float(scipy.special.chdtri(1, 1 - confidence)) / cases
-    lowest, tiny = _lowest_kappa(share, raters), 1e-9
+    lowest_kappa, tiny = _find_lowest_kappa(share, raters), 1e-9
 
-    def distance(limit: float) -> float:
-        return _distance_per_case(kappa, limit, share, raters) - critical
+    def excess_distance(limit: float) -> float:
+        return _compute_distance_per_case(kappa, limit, share, raters) - critical
 
-    low, high = lowest, 1.0
-    if distance(lowest + tiny) > 0:
-        low = float(scipy.optimize.brentq(distance, lowest + tiny, kappa))
-    if distance(1 - tiny) > 0:
-        high = float(scipy.optimize.brentq(distance, kappa, 1 - tiny))
+    low, high = lowest_kappa, 1.0
+    if excess_distance(lowest_kappa + tiny) > 0:
+        low = float(scipy.optimize.brentq(excess_distance, lowest_kappa + tiny, kappa))
+    if excess_distance(1 - tiny) > 0:
+        high = float(scipy.optimize.brentq(excess_distance, kappa, 1 - tiny))
     return low, high
 
 
@@ -88,22 +88,22 @@ def cases_for_kappa(
     """
     if not 0 < half_width < 1:
         raise InvalidValue("half_width", f"must be between 0 and 1 (for example 0.1), not {half_width}")
-    _check(kappa, share, raters)
+    _check_assumptions(kappa, share, raters)
     limits = [
         limit
         for limit in (kappa - half_width, kappa + half_width)
-        if _lowest_kappa(share, raters) < limit < 1
+        if _find_lowest_kappa(share, raters) < limit < 1
     ]
     if not limits:
         raise InvalidValue("half_width", f"{half_width} is so large that every interval fits")
     critical = float(scipy.special.chdtri(1, 1 - confidence))
     return max(
         2,
-        *(math.ceil(critical / _distance_per_case(kappa, limit, share, raters)) for limit in limits),
+        *(math.ceil(critical / _compute_distance_per_case(kappa, limit, share, raters)) for limit in limits),
     )
 
 
-def _check(kappa: float, share: float, raters: int) -> None:
+def _check_assumptions(kappa: float, share: float, raters: int) -> None:
     if not 0 <= kappa < 1:
         raise InvalidValue("kappa", f"must be at least 0 and below 1, not {kappa}")
     if not 0 < share < 1:
@@ -112,18 +112,21 @@ def _check(kappa: float, share: float, raters: int) -> None:
         raise InvalidValue("raters", f"must be 2 to {MAX_RATERS}, not {raters}")
 
 
-def _lowest_kappa(share: float, raters: int) -> float:
+def _find_lowest_kappa(share: float, raters: int) -> float:
     """Return the kappa below which a probability of the common-correlation model is negative."""
     return -min(p**raters / (p - p**raters) for p in (share, 1 - share))
 
 
-def _distance_per_case(kappa: float, limit: float, share: float, raters: int) -> float:
+def _compute_distance_per_case(kappa: float, limit: float, share: float, raters: int) -> float:
     """Compute the chi-square of one case, if kappa is true and ``limit`` is the hypothesis."""
-    expected, hypothesis = _probabilities(kappa, share, raters), _probabilities(limit, share, raters)
+    expected, hypothesis = (
+        _compute_probabilities(kappa, share, raters),
+        _compute_probabilities(limit, share, raters),
+    )
     return float(np.sum((expected - hypothesis) ** 2 / hypothesis))
 
 
-def _probabilities(kappa: float, share: float, raters: int) -> NDArray[np.float64]:
+def _compute_probabilities(kappa: float, share: float, raters: int) -> NDArray[np.float64]:
     """Return the probabilities that 0, 1, …, ``raters`` raters give the rarer answer."""
     probabilities: NDArray[np.float64] = (1 - kappa) * scipy.stats.binom.pmf(
         np.arange(raters + 1), raters, share

@@ -1,4 +1,4 @@
-"""The mean of a value per question, with Student's interval clustered by exam.
+"""The mean over questions of one value per question, with Student's interval clustered by exam.
 
 The mean is treated as a ratio estimator: deviations are first summed by exam. With one question per exam, the
 standard error is the ordinary standard error of a mean. The degrees of freedom are the number of exams minus

@@ -11,7 +11,7 @@ There are four methods:
   Readers and cases are random; the degrees of freedom are Hillis'. It is for fully crossed designs. The
   figure of merit is an accuracy, an area under the ROC curve, or a difference of two of them.
 - ``u_statistic`` uses unbiased moments of the products of two differences, weighted as in the design. There
-  is one moment each for products that share the reader, the case, both or neither. It is for all designs, as
+  are four moments: of products that share the reader, the case, both or neither. It is for all designs, as
   in FDA's iMRMC. In a fully crossed design it equals Obuchowski-Rockette if the covariance is not negative.
   If the unbiased variance is 0 or less, the moments of all products (V-statistic) are used, and the note
   states this.
@@ -58,7 +58,7 @@ def compare_with_model(
         readers: 1 for correct, 0 for incorrect, NaN for not read; shape (cases, readers). A reader is one
             column; for a reader with several arms it contains the mean over the arms.
         model: the same values for the model, shape (cases,); or (cases, readers) if they depend on the
-            reader, such as by a reference made without that reader.
+            reader, because each reader has a reference made without that reader.
         clusters: the exam or patient number of each case; None if all cases are independent.
         random_readers: whether the result should also hold for other, similar readers.
         confidence: the confidence level of the interval.
@@ -99,9 +99,9 @@ def compare_differences(
         confidence: the confidence level of the interval.
     """
     is_defined = ~np.isnan(differences)
-    has_reading, has_cases = is_defined.any(axis=1), is_defined.any(axis=0)
-    differences = differences[np.ix_(has_reading, has_cases)]
-    clusters = None if clusters is None else np.asarray(clusters)[has_reading]
+    is_read_case, is_active_reader = is_defined.any(axis=1), is_defined.any(axis=0)
+    differences = differences[np.ix_(is_read_case, is_active_reader)]
+    clusters = None if clusters is None else np.asarray(clusters)[is_read_case]
     if not differences.size:
         return MrmcComparison(
             readers=0, cases=0, difference=None, random_readers=random_readers, note=undefined_note
@@ -143,12 +143,12 @@ def obuchowski_rockette(
             readers=r, cases=cases, difference=mean, method=method or "Obuchowski-Rockette",
             note="no interval: only one reader" if r < 2 else "no interval: one case",
         )  # fmt: skip
-    between = float(np.var(figures, ddof=1))
-    shared = float((covariance.sum() - np.trace(covariance)) / (r * (r - 1)))
-    spread = between + max(0.0, r * shared)
-    degrees = spread**2 / (between**2 / (r - 1)) if between > 0 else math.inf
+    reader_variance = float(np.var(figures, ddof=1))
+    mean_covariance = float((covariance.sum() - np.trace(covariance)) / (r * (r - 1)))
+    scaled_variance = reader_variance + max(0.0, r * mean_covariance)
+    degrees = scaled_variance**2 / (reader_variance**2 / (r - 1)) if reader_variance > 0 else math.inf
     return build_comparison(
-        mean, math.sqrt(spread / r), degrees, readers=r, cases=cases, confidence=confidence,
+        mean, math.sqrt(scaled_variance / r), degrees, readers=r, cases=cases, confidence=confidence,
         method=method or "Obuchowski-Rockette",
     )  # fmt: skip
 
@@ -215,8 +215,8 @@ def u_statistic(
     """
     arms = [_ReadingSums.from_readings(values, clusters) for values in (first, second) if values is not None]
     r = int(np.any([arm.counts.any(axis=0) for arm in arms], axis=0).sum())
-    read = [~np.isnan(values).all(axis=1) for values in (first, second) if values is not None]
-    cases = int(np.any(read, axis=0).sum())
+    is_read_case = [~np.isnan(values).all(axis=1) for values in (first, second) if values is not None]
+    cases = int(np.any(is_read_case, axis=0).sum())
     signs = (1.0, -1.0)[: len(arms)]
     mean = sum(sign * arm.mean for sign, arm in zip(signs, arms, strict=True))
     if r < 2 or cases < 2:
@@ -226,17 +226,17 @@ def u_statistic(
         )  # fmt: skip
     variance, note = (
         sum(
-            sign * other_sign * _u_covariance(arm, other)
+            sign * other_sign * _estimate_u_covariance(arm, other_arm)
             for sign, arm in zip(signs, arms, strict=True)
-            for other_sign, other in zip(signs, arms, strict=True)
+            for other_sign, other_arm in zip(signs, arms, strict=True)
         ),
         "",
     )
     centred = np.sum([sign * arm.centred for sign, arm in zip(signs, arms, strict=True)], axis=0)
     if variance <= 0:
-        variance, note = _v_variance(centred), "V-statistic: the unbiased variance is not above 0"
-    between = float(np.sum(np.sum(centred, axis=0) ** 2)) * r / (r - 1)
-    degrees = variance**2 / (between**2 / (r - 1)) if between > 0 else math.inf
+        variance, note = _compute_v_variance(centred), "V-statistic: the unbiased variance is not above 0"
+    reader_variance = float(np.sum(np.sum(centred, axis=0) ** 2)) * r / (r - 1)
+    degrees = variance**2 / (reader_variance**2 / (r - 1)) if reader_variance > 0 else math.inf
     return build_comparison(
         mean, math.sqrt(max(0.0, variance)), max(degrees, r - 1.0), readers=r, cases=cases,
         confidence=confidence, method="U-statistic", note=note,
@@ -328,10 +328,10 @@ def case_influences(readings: Matrix) -> Matrix:
     Args:
         readings: shape (cases, readers), NaN where not read. A reader without a reading has influence 0.
     """
-    known = ~np.isnan(readings)
-    counts = np.maximum(1, known.sum(axis=0))
-    means = np.where(known, readings, 0.0).sum(axis=0) / counts
-    influences: Matrix = np.where(known, readings - means, 0.0) / counts
+    is_read = ~np.isnan(readings)
+    counts = np.maximum(1, is_read.sum(axis=0))
+    means = np.where(is_read, readings, 0.0).sum(axis=0) / counts
+    influences: Matrix = np.where(is_read, readings - means, 0.0) / counts
     return influences
 
 
@@ -348,17 +348,17 @@ class _ReadingSums:
 
     @classmethod
     def from_readings(cls, readings: Matrix, clusters: NDArray[np.int64] | None) -> _ReadingSums:
-        known = (~np.isnan(readings)).astype(np.float64)
+        is_read = (~np.isnan(readings)).astype(np.float64)
         values = np.where(np.isnan(readings), 0.0, readings)
         if clusters is not None:
             cluster_index, n_clusters = renumber_clusters(clusters)
             by_cluster = np.zeros((2, n_clusters, readings.shape[1]))
-            np.add.at(by_cluster[0], cluster_index, known)
+            np.add.at(by_cluster[0], cluster_index, is_read)
             np.add.at(by_cluster[1], cluster_index, values)
-            known, values = by_cluster
-        total = max(1.0, float(known.sum()))
+            is_read, values = by_cluster
+        total = max(1.0, float(is_read.sum()))
         mean = float(values.sum()) / total
-        return cls(sums=values, counts=known, centred=(values - mean * known) / total)
+        return cls(sums=values, counts=is_read, centred=(values - mean * is_read) / total)
 
     @property
     def total(self) -> float:
@@ -371,29 +371,30 @@ class _ReadingSums:
         return float(self.sums.sum()) / max(1.0, self.total)
 
 
-def _products(first: Matrix, second: Matrix) -> list[float]:
+def _sum_products(first: Matrix, second: Matrix) -> list[float]:
     """Compute the sums of products of an element of ``first`` and an element of ``second``.
 
-    There are four sums, over pairs with: same reader and case, same reader, same case, neither in common.
+    There are four sums, over the pairs with the same reader and case, the same reader only, the same case
+    only, and neither in common.
     """
     sums = [float(np.sum(first * second))]
     sums += [float(np.sum(first.sum(axis=axis) * second.sum(axis=axis))) - sums[0] for axis in (0, 1)]
     return [*sums, float(first.sum()) * float(second.sum()) - sum(sums)]
 
 
-def _u_covariance(first: _ReadingSums, second: _ReadingSums) -> float:
+def _estimate_u_covariance(first: _ReadingSums, second: _ReadingSums) -> float:
     """Estimate the covariance of two means over readers and cases from unbiased moments."""
-    counts = _products(first.counts, second.counts)
+    counts = _sum_products(first.counts, second.counts)
     moments = [
-        part / count if count > 0 else 0.0
-        for part, count in zip(_products(first.sums, second.sums), counts, strict=True)
+        product_sum / count if count > 0 else 0.0
+        for product_sum, count in zip(_sum_products(first.sums, second.sums), counts, strict=True)
     ]
     baseline = moments[3]  # neither in common: an estimate of the product of the two expected values
     excess = sum(count * (moment - baseline) for moment, count in zip(moments, counts, strict=True))
     return excess / max(1.0, first.total * second.total)
 
 
-def _v_variance(centred: Matrix) -> float:
+def _compute_v_variance(centred: Matrix) -> float:
     """Compute the variance from moments about the mean, by readers and by cases; the result is 0 or more."""
     by_reader = float(np.sum(centred.sum(axis=0) ** 2))
     by_case = float(np.sum(centred.sum(axis=1) ** 2))
@@ -433,21 +434,23 @@ def build_comparison(
             readers=readers, cases=cases, difference=difference, se=0.0, random_readers=random_readers,
             random_cases=random_cases, method=method, note="no interval: all differences are equal",
         )  # fmt: skip
-    finite = math.isfinite(degrees)
+    is_finite = math.isfinite(degrees)
     upper = 0.5 + confidence / 2
-    critical = float(scipy.special.stdtrit(degrees, upper) if finite else scipy.special.ndtri(upper))
+    critical = float(scipy.special.stdtrit(degrees, upper) if is_finite else scipy.special.ndtri(upper))
     statistic = abs(difference) / se
     return MrmcComparison(
         readers=readers,
         cases=cases,
         difference=difference,
         se=se,
-        df=degrees if finite else None,
+        df=degrees if is_finite else None,
         low=max(-1.0, difference - critical * se),
         high=min(1.0, difference + critical * se),
-        p=float(2 * (scipy.special.stdtr(degrees, -statistic) if finite else scipy.special.ndtr(-statistic))),
+        p=float(
+            2 * (scipy.special.stdtr(degrees, -statistic) if is_finite else scipy.special.ndtr(-statistic))
+        ),
         random_readers=random_readers,
         random_cases=random_cases,
         method=method,
-        note=note or ("" if finite else "df infinite: p and interval from the normal distribution"),
+        note=note or ("" if is_finite else "df infinite: p and interval from the normal distribution"),
     )

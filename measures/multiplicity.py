@@ -1,8 +1,9 @@
 """Adjusts p values for multiple comparisons within a family.
 
 A table of comparisons contains two families: the comparisons over all tasks together, and the comparisons of
-all single tasks. A task is thus not a family of its own, because the chance of a false rejection in any task
-grows with the number of tasks. Comparisons outside the declared family have no adjusted p value.
+all single tasks. A single task is not a family of its own, because the chance of a false rejection in at
+least one task grows with the number of tasks. Comparisons outside the declared family have no adjusted p
+value.
 
 Sources: Holm S, Scand J Stat 1979;6:65-70; Benjamini Y, Hochberg Y, J R Stat Soc B 1995;57:289-300.
 """
@@ -34,17 +35,17 @@ def adjust_p_values(
     >>> adjust_p_values([0.01, 0.03, 0.02], Adjustment.BENJAMINI_HOCHBERG)
     [0.03, 0.03, 0.03]
     """
-    known = [index for index, p in enumerate(p_values) if p is not None]
+    defined_indices = [index for index, p in enumerate(p_values) if p is not None]
     adjusted: list[float | None] = [None] * len(p_values)
-    if not known:
+    if not defined_indices:
         return adjusted
-    values = np.array([p_values[index] for index in known], dtype=np.float64)
-    corrected = (
+    values = np.array([p_values[index] for index in defined_indices], dtype=np.float64)
+    adjusted_values = (
         _adjust_by_holm(values)
         if adjustment is Adjustment.HOLM
         else scipy.stats.false_discovery_control(values)
     )
-    for index, value in zip(known, corrected, strict=True):
+    for index, value in zip(defined_indices, adjusted_values, strict=True):
         adjusted[index] = float(value)
     return adjusted
 
@@ -64,7 +65,7 @@ def adjust_by_group(
     """
     adjusted: list[float | None] = [None] * len(p_values)
     for group in dict.fromkeys(groups):
-        members = [index for index, name in enumerate(groups) if name == group]
+        members = [index for index, group_of_comparison in enumerate(groups) if group_of_comparison == group]
         for index, value in zip(
             members, adjust_p_values([p_values[index] for index in members], adjustment), strict=True
         ):

@@ -1,7 +1,7 @@
 """Draws of kappa and AC1 of many pairs of raters from the posterior (:mod:`measures.posterior`).
 
-What several tables have in common is computed once: the shares of a rater's categories in all pairs with the
-same questions in common, and the draws of a pair for both coefficients.
+Values that several tables share are computed once: the shares of a rater's categories, for all pairs with the
+same questions in common, and the draws of a pair, for both coefficients.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from measures.pair_sums import PairSums
 from measures.posterior import draw_prior
 
 Floats = NDArray[np.float64]
-#: Number of shares of categories above which those kept are dropped.
+#: If more shares of categories are cached, the cache is cleared.
 _MAX_KEPT = 8_000_000
 
 
@@ -77,11 +77,11 @@ class PairDraws:
             return self._last[1]
         common = self._sums.find_common(a, b)
         prior = draw_prior(weights, draws=self._draws, seed=self._seed, with_disagreement=with_disagreement)
-        first, total = self._share(
+        first, total = self._get_shares(
             ("first", a, common, *key[1:]),
             lambda: _divide_by_total(self._sums.sum_answers(a, common, categories) + effect * prior.first),
         )
-        (second,) = self._share(
+        (second,) = self._get_shares(
             ("second", b, common, *key[1:]),
             lambda: (self._sums.sum_answers(b, common, categories) + effect * prior.second,),
         )
@@ -94,12 +94,12 @@ class PairDraws:
         self._last = (key, drawn)
         return drawn
 
-    def _share(
+    def _get_shares(
         self, key: tuple[str, int, bytes, *tuple[object, ...]], compute: Callable[[], tuple[Floats, ...]]
     ) -> tuple[Floats, ...]:
-        """Return what several pairs share; computed anew if the pair lacks answers of the rater.
+        """Return shares that several pairs use; they are cached if the pair has all answers of the rater.
 
-        Other pairs are then unlikely to have the same questions in common, and keeping it would take longer.
+        Otherwise, other pairs are unlikely to have the same questions in common, and caching takes longer.
         """
         _, rater, common, *_ = key
         if not self._sums.has_all_answers(rater, common):

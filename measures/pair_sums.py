@@ -31,7 +31,7 @@ class PairSums:
         self._sums: dict[tuple[int, bytes], Floats] = {}
         self._rows: dict[bytes, slice | NDArray[np.int64]] = {}
         self.used_categories = np.unique(answers[answers >= 0])
-        # The sums of a category that nobody used are in an additional last row.
+        # The sums have an additional last row of zeros, for categories that nobody used.
         self._position = np.full(k, len(self.used_categories))
         self._position[self.used_categories] = np.arange(len(self.used_categories))
         self._rows_of_sums = len(self.used_categories) + 1
@@ -55,11 +55,11 @@ class PairSums:
 
         Args:
             rater: the rater.
-            common: the questions that both answered, of :meth:`find_common`.
+            common: the questions that both answered, from :meth:`find_common`.
             categories: the categories to return.
 
         Returns:
-            Shape (categories, draws); not to be changed.
+            Shape (categories, draws). Callers must not change the array.
         """
         key = (rater, common)
         if key not in self._sums:
@@ -78,9 +78,9 @@ class PairSums:
         return sums_of_categories
 
     def _find_rows(self, categories: NDArray[np.int64]) -> slice | NDArray[np.int64]:
-        """Return the rows of these categories; a slice, which copies nothing, if they are the used ones."""
+        """Return the rows of these categories; a slice (without a copy) if they are the used categories."""
         key = categories.tobytes()
         if key not in self._rows:
-            is_used = np.array_equal(categories, self.used_categories)
-            self._rows[key] = slice(len(categories)) if is_used else self._position[categories]
+            are_used_categories = np.array_equal(categories, self.used_categories)
+            self._rows[key] = slice(len(categories)) if are_used_categories else self._position[categories]
         return self._rows[key]

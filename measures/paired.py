@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from measures.clusters import renumber_clusters
 from measures.proportions import CONFIDENCE, Proportion, wilson
 
-#: Of the pairings that two margins allow, at least this many are computed, evenly spaced (or all, if fewer).
+#: At least this many of the pairings that two margins allow are computed, evenly spaced (or all, if fewer).
 MIN_PAIRINGS = 100
-#: Halvings of an interval of length 2, until it is shorter than 1e-12.
+#: Number of halvings after which an interval of length 2 is shorter than 1e-12.
 _BISECTIONS = 41
 
 
@@ -84,11 +84,11 @@ def mcnemar(a_only: int, b_only: int) -> tuple[float, float]:
     >>> (round(exact, 5), round(mid, 5))
     (0.21875, 0.125)
     """
-    return _mcnemar_test(a_only, b_only)
+    return _compute_mcnemar(a_only, b_only)
 
 
 @lru_cache(maxsize=10_000)
-def _mcnemar_test(a_only: int, b_only: int) -> tuple[float, float]:
+def _compute_mcnemar(a_only: int, b_only: int) -> tuple[float, float]:
     return sign_flip_test(np.repeat([1, -1], [a_only, b_only]))
 
 
@@ -114,9 +114,9 @@ def sign_flip_test(differences: NDArray[np.int64]) -> tuple[float, float]:
     total = int(sizes.sum())
     distribution = np.ones(1)  # the distribution of the sum of the positive differences
     for size, count in zip(*np.unique(sizes, return_counts=True), strict=True):
-        part = np.zeros(int(size) * int(count) + 1)
-        part[:: int(size)] = _symmetric_binomial(int(count))
-        distribution = np.convolve(distribution, part)
+        part_distribution = np.zeros(int(size) * int(count) + 1)
+        part_distribution[:: int(size)] = _compute_symmetric_binomial(int(count))
+        distribution = np.convolve(distribution, part_distribution)
     distance = np.abs(2 * np.arange(total + 1) - total)
     observed = abs(int(differences.sum()))
     at_observed = float(distribution[distance == observed].sum())
@@ -125,10 +125,10 @@ def sign_flip_test(differences: NDArray[np.int64]) -> tuple[float, float]:
     return exact, max(0.0, exact - at_observed / 2)
 
 
-def _symmetric_binomial(count: int) -> NDArray[np.float64]:
+def _compute_symmetric_binomial(count: int) -> NDArray[np.float64]:
     """Compute the binomial probabilities of 0 to ``count`` with p = 1/2, from the middle outwards.
 
-    SciPy has the same in ``scipy.stats``, whose import takes longer than a report.
+    ``scipy.stats`` has this function too, but its import takes longer than a report.
     """
     middle = np.arange(count // 2, count)
     upper = np.cumprod(np.concatenate([[1.0], (count - middle) / (middle + 1)]))
@@ -157,11 +157,11 @@ def tango(a_only: float, b_only: float, n: float, *, confidence: float = CONFIDE
     >>> (round(low, 3), round(high, 3))
     (0.069, 0.386)
     """
-    return _tango_limits(a_only, b_only, n, confidence)
+    return _compute_tango_limits(a_only, b_only, n, confidence)
 
 
 @lru_cache(maxsize=10_000)  # the pairs of raters of a large study have few different counts
-def _tango_limits(a_only: float, b_only: float, n: float, confidence: float) -> tuple[float, float]:
+def _compute_tango_limits(a_only: float, b_only: float, n: float, confidence: float) -> tuple[float, float]:
     critical = NormalDist().inv_cdf(0.5 + confidence / 2)
 
     def score(difference: float) -> float:
@@ -187,7 +187,7 @@ def _tango_limits(a_only: float, b_only: float, n: float, confidence: float) -> 
 def _bisect(decreasing: Callable[[float], float], target: float, low: float, high: float) -> float:
     """Find where a decreasing function has the value ``target``, within 1e-12.
 
-    SciPy has the same in ``scipy.optimize``, whose import takes as long as the report of a study.
+    ``scipy.optimize`` has this function too, but its import takes as long as the report of a study.
     """
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
@@ -231,7 +231,7 @@ def newcombe_paired(
     product = float(both * neither - a_only * b_only)
     product = max(0.0, product - n / 2) if product > 0 else product
     phi = 0.0 if margins == 0 else product / math.sqrt(margins)
-    return _square_and_add(_estimate_and_limits(a), _estimate_and_limits(b), phi)
+    return _compute_square_and_add_limits(_get_estimate_and_limits(a), _get_estimate_and_limits(b), phi)
 
 
 def newcombe_unpaired(
@@ -259,7 +259,7 @@ def newcombe_unpaired(
     (0.0524, 0.3339)
     """
     a, b = wilson(a_correct, a_n, confidence=confidence), wilson(b_correct, b_n, confidence=confidence)
-    return _square_and_add(_estimate_and_limits(a), _estimate_and_limits(b), 0.0)
+    return _compute_square_and_add_limits(_get_estimate_and_limits(a), _get_estimate_and_limits(b), 0.0)
 
 
 def compare_paired(
@@ -307,7 +307,7 @@ def compare_paired(
             differences = first.astype(np.int64) - second.astype(np.int64)
             sums = np.bincount(cluster_index, weights=differences).round().astype(np.int64)
             effect, note = (
-                _design_effect(differences, cluster_index, n_clusters),
+                _compute_design_effect(differences, cluster_index, n_clusters),
                 f"clustered by {cluster_unit}",
             )
     low, high = tango(a_only / effect, b_only / effect, n / effect, confidence=confidence)
@@ -346,14 +346,14 @@ def compare_margins(a_correct: int, b_correct: int, n: int, *, confidence: float
     step = max(1, (maximum - minimum) // MIN_PAIRINGS)
     candidates = sorted({*range(minimum, maximum + 1, step), maximum})
     limits = [tango(count, count - excess, n, confidence=confidence) for count in candidates]
-    exact = [mcnemar(count, count - excess)[0] for count in candidates]
+    exact_p_values = [mcnemar(count, count - excess)[0] for count in candidates]
     return PairedRange(
         n=n,
         difference=excess / n,
         a_only=(minimum, maximum),
         low=(min(low for low, _ in limits), max(low for low, _ in limits)),
         high=(min(high for _, high in limits), max(high for _, high in limits)),
-        p_exact=(min(exact), max(exact)),
+        p_exact=(min(exact_p_values), max(exact_p_values)),
     )
 
 
@@ -376,8 +376,8 @@ def cochran_q(correct: NDArray[np.bool_]) -> tuple[float | None, int, float | No
     questions, raters = correct.shape
     if questions == 0 or raters < 2:
         return None, max(0, raters - 1), None
-    hits = correct.astype(np.float64)
-    by_rater, by_question = hits.sum(axis=0), hits.sum(axis=1)
+    is_correct = correct.astype(np.float64)
+    by_rater, by_question = is_correct.sum(axis=0), is_correct.sum(axis=1)
     disagreement = float(np.sum(by_question * (raters - by_question)))
     if disagreement == 0:
         return None, raters - 1, 1.0
@@ -385,25 +385,25 @@ def cochran_q(correct: NDArray[np.bool_]) -> tuple[float | None, int, float | No
     return q, raters - 1, float(scipy.special.chdtrc(raters - 1, q))
 
 
-def _design_effect(
+def _compute_design_effect(
     differences: NDArray[np.int64], cluster_index: NDArray[np.int64], n_clusters: int
 ) -> float:
-    """Divide the variance of the mean difference by exam by that of independent questions; at least 1."""
+    """Compute the design effect, at least 1: the clustered variance of the mean over the independent one."""
     n, mean = len(differences), float(differences.mean())
-    independent = float(np.sum((differences - mean) ** 2)) / (n - 1) / n if n > 1 else 0.0
-    if n_clusters < 2 or independent == 0:
+    independent_variance = float(np.sum((differences - mean) ** 2)) / (n - 1) / n if n > 1 else 0.0
+    if n_clusters < 2 or independent_variance == 0:
         return 1.0
     sums = np.bincount(cluster_index, weights=differences - mean)
-    return max(1.0, n_clusters / (n_clusters - 1) * float(np.sum(sums**2)) / n**2 / independent)
+    return max(1.0, n_clusters / (n_clusters - 1) * float(np.sum(sums**2)) / n**2 / independent_variance)
 
 
-def _estimate_and_limits(share: Proportion) -> tuple[float, float, float]:
+def _get_estimate_and_limits(share: Proportion) -> tuple[float, float, float]:
     if share.estimate is None or share.low is None or share.high is None:
         raise ValueError("a share of 0 questions has no interval")
     return share.estimate, share.low, share.high
 
 
-def _square_and_add(
+def _compute_square_and_add_limits(
     a: tuple[float, float, float], b: tuple[float, float, float], phi: float
 ) -> tuple[float, float]:
     difference = a[0] - b[0]

@@ -86,8 +86,8 @@ def compute_kappas(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple
         observed = np.sum(share * weights, axis=(-2, -1))
         chance = np.sum(row_shares * mean_weight_of_row, axis=-1)
         one_minus_chance = 1.0 - chance
-        one_category = one_minus_chance < 1e-12
-        kappa = np.where(one_category, np.nan, (observed - chance) / one_minus_chance)
+        is_one_category = one_minus_chance < 1e-12
+        kappa = np.where(is_one_category, np.nan, (observed - chance) / one_minus_chance)
         kappa_of_cells = kappa[..., None, None]
         unscaled_influence = weights - (
             mean_weight_of_row[..., :, None] + mean_weight_of_column[..., None, :]
@@ -96,11 +96,11 @@ def compute_kappas(tables: NDArray[np.int64] | Matrix, weights: Matrix) -> tuple
             kappa_of_cells - chance[..., None, None] * (1 - kappa_of_cells)
         )
         se = np.sqrt(np.sum(share * unscaled_influence**2, axis=(-2, -1)) / n) / one_minus_chance
-    first_constant = (row_shares > 0).sum(axis=-1) == 1
-    second_constant = (column_shares > 0).sum(axis=-1) == 1
-    exactly_one_constant = first_constant ^ second_constant
-    kappa = np.where(exactly_one_constant, 0.0, np.where(first_constant & second_constant, np.nan, kappa))
-    return kappa, np.where(exactly_one_constant | np.isnan(kappa), np.nan, np.where(se < 1e-12, 0.0, se))
+    is_first_constant = (row_shares > 0).sum(axis=-1) == 1
+    is_second_constant = (column_shares > 0).sum(axis=-1) == 1
+    is_one_constant = is_first_constant ^ is_second_constant
+    kappa = np.where(is_one_constant, 0.0, np.where(is_first_constant & is_second_constant, np.nan, kappa))
+    return kappa, np.where(is_one_constant | np.isnan(kappa), np.nan, np.where(se < 1e-12, 0.0, se))
 
 
 def kappa_influence(
@@ -147,8 +147,8 @@ def ac1_influence(tables: NDArray[np.int64], weights: Matrix) -> tuple[Matrix | 
     chance = weight_factor * np.sum(overall * (1 - overall), axis=-1)
     ac1 = (_sum_cells(share * weights) - chance) / (1 - chance)
     # the derivative of chance: each of a question's two answers contributes half
-    other = 1 - overall
-    chance_gradient = weight_factor * ((other[..., :, None] + other[..., None, :]) / 2)
+    complement = 1 - overall
+    chance_gradient = weight_factor * ((complement[..., :, None] + complement[..., None, :]) / 2)
     influence = (weights - _add_axes(chance)) / _add_axes(1 - chance) - _add_axes(ac1)
     return ac1, influence - _add_axes(2 * (1 - ac1)) * (chance_gradient - _add_axes(chance)) / _add_axes(
         1 - chance

@@ -6,8 +6,8 @@ answer per reader and case cannot separate. The correlations of the latent varia
 are those whose expected covariances equal the observed ones, with the observed accuracy of each rater as
 threshold.
 
-A pilot of few readers estimates the variance between readers badly: plan with a larger one as well. Readers
-who helped to set the reference are left out, because their accuracy is too high.
+A pilot of few readers estimates the variance between readers badly: plan with a larger variance as well.
+Readers who helped to set the reference are left out, because their accuracy is too high.
 
 Sources: Searle SR, Casella G, McCulloch CE, Variance Components, Wiley 1992, ch. 4 (analysis of variance);
 Roe CA, Metz CE, Acad Radiol 1997;4:298-303 (latent model); Olsson U, Psychometrika 1979;44:443-460
@@ -39,11 +39,11 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pilot:
-    """What an earlier study says about a new one.
+    """The variances of an earlier study, and the assumptions for a new study.
 
     ``model`` is the compared model, or "" if the study has two ``arms``. ``cases`` counts the questions that
-    a reader and the model answered (with two arms, a reader). The variances are those of correctness (see the
-    module); with two arms, means of both. An estimate of a variance below 0 is 0.
+    the model and at least one reader answered (with two arms: at least one reader). The variances are those
+    of correctness (see the module); with two arms, the means over both. A variance estimated below 0 is 0.
     """
 
     model: str
@@ -78,19 +78,23 @@ def estimate_pilot(matrix: RatingMatrix, *, model: str | None = None) -> Pilot:
     column = _find_model(matrix, model)
     correct = np.where(matrix.correct < 0, np.nan, matrix.correct)
     correct = correct[matrix.correct[:, column] >= 0]  # the cases on which the readers are compared
-    own = correct[:, [matrix.persons.index(reader) for reader in readers]]
-    own = own[:, ~np.isnan(own).all(axis=0)]
-    if own.shape[1] < 2:
+    reader_correct = correct[:, [matrix.persons.index(reader) for reader in readers]]
+    reader_correct = reader_correct[:, ~np.isnan(reader_correct).all(axis=0)]
+    if reader_correct.shape[1] < 2:
         raise Refused(
             f"The pilot has fewer than two readers with cases that {matrix.raters[column]} answered."
         )
-    variances = _split_variance(own)
-    accuracies, model_accuracy = np.nanmean(own, axis=0), np.nanmean(correct[:, [column]], axis=0)
+    variances = _split_variance(reader_correct)
+    accuracies, model_accuracy = np.nanmean(reader_correct, axis=0), np.nanmean(correct[:, [column]], axis=0)
     reader_correlation = _fit_correlation(
-        _Moments.of(own, own), accuracies, accuracies, of=lambda size: ~np.eye(size, dtype=bool), low=0.0
+        _Moments.of(reader_correct, reader_correct),
+        accuracies,
+        accuracies,
+        of=lambda size: ~np.eye(size, dtype=bool),
+        low=0.0,
     )
     with_model = _fit_correlation(
-        _Moments.of(own, correct[:, [column]]),
+        _Moments.of(reader_correct, correct[:, [column]]),
         accuracies,
         model_accuracy,
         of=lambda size: np.ones((size, 1), dtype=bool),
@@ -100,8 +104,8 @@ def estimate_pilot(matrix: RatingMatrix, *, model: str | None = None) -> Pilot:
     return Pilot(
         model=matrix.raters[column],
         arms=(),
-        readers=own.shape[1],
-        cases=int((~np.isnan(own)).any(axis=1).sum()),
+        readers=reader_correct.shape[1],
+        cases=int((~np.isnan(reader_correct)).any(axis=1).sum()),
         reader_variance=variances.readers,
         case_variance=variances.cases,
         interaction_variance=variances.interaction,
@@ -155,27 +159,29 @@ def _estimate_arms(matrix: RatingMatrix, readers: tuple[str, ...], arms: tuple[s
     columns = {
         (matrix.persons[column], matrix.arms[column]): column for column in matrix.non_reference_raters
     }
-    both = [reader for reader in readers if all((reader, arm) in columns for arm in arms)]
-    if len(arms) != 2 or len(both) < 2:
+    readers_of_both = [reader for reader in readers if all((reader, arm) in columns for arm in arms)]
+    if len(arms) != 2 or len(readers_of_both) < 2:
         raise Refused(
-            f"The pilot has the arms {', '.join(arms)} and {len(both)} readers with answers in all of them. "
-            "A pilot with arms needs two arms and two readers or more with answers in both."
+            f"The pilot has the arms {', '.join(arms)} and {len(readers_of_both)} readers with answers in "
+            "all of them. A pilot with arms needs two arms and two readers or more with answers in both."
         )
     correct = np.where(matrix.correct < 0, np.nan, matrix.correct)
-    first, second = (correct[:, [columns[reader, arm] for reader in both]] for arm in arms)
-    by_arm = [_split_variance(values) for values in (first, second)]
+    first, second = (correct[:, [columns[reader, arm] for reader in readers_of_both]] for arm in arms)
+    variances = [_split_variance(values) for values in (first, second)]
     accuracy_1, accuracy_2 = np.nanmean(first, axis=0), np.nanmean(second, axis=0)
     between_arms = _Moments.of(first, second)
-    noise = between_arms.of_means
-    size = len(both)
-    shared = float(np.cov(accuracy_1, accuracy_2)[0, 1]) - (_mean_diagonal(noise) - _mean_others(noise))
-    reader_variance = sum(part.readers for part in by_arm) / 2
-    spread_variance = min(max(0.0, shared), reader_variance)
+    covariance_of_means = between_arms.of_means
+    size = len(readers_of_both)
+    covariance_between_arms = float(np.cov(accuracy_1, accuracy_2)[0, 1]) - (
+        _average_diagonal(covariance_of_means) - _average_off_diagonal(covariance_of_means)
+    )
+    reader_variance = sum(part.readers for part in variances) / 2
+    spread_variance = min(max(0.0, covariance_between_arms), reader_variance)
 
     def fit(of: Callable[[int], NDArray[np.bool_]]) -> float:
         return _fit_correlation(between_arms, accuracy_1, accuracy_2, of=of, low=0.0)
 
-    same_arm = [
+    correlations_by_arm = [
         _fit_correlation(
             _Moments.of(values, values),
             accuracy,
@@ -185,33 +191,37 @@ def _estimate_arms(matrix: RatingMatrix, readers: tuple[str, ...], arms: tuple[s
         )
         for values, accuracy in ((first, accuracy_1), (second, accuracy_2))
     ]
-    same_reader = fit(lambda count: np.eye(count, dtype=bool))
-    within = sum(same_arm) / 2
-    # the model needs: others <= the smaller of both, and same reader + same arm - others <= 1
-    other = min(fit(lambda count: ~np.eye(count, dtype=bool)), same_reader, within)
-    same_reader = min(same_reader, 1 - within + other)
+    same_reader_correlation = fit(lambda count: np.eye(count, dtype=bool))
+    same_arm_correlation = sum(correlations_by_arm) / 2
+    # the latent model needs: other <= same reader, other <= same arm, and same reader + same arm - other <= 1
+    other_correlation = min(
+        fit(lambda count: ~np.eye(count, dtype=bool)), same_reader_correlation, same_arm_correlation
+    )
+    same_reader_correlation = min(same_reader_correlation, 1 - same_arm_correlation + other_correlation)
     return Pilot(
         model="",
         arms=arms,
         readers=size,
         cases=int((~np.isnan(first) | ~np.isnan(second)).any(axis=1).sum()),
         reader_variance=reader_variance,
-        case_variance=sum(part.cases for part in by_arm) / 2,
-        interaction_variance=sum(part.interaction for part in by_arm) / 2,
+        case_variance=sum(part.cases for part in variances) / 2,
+        interaction_variance=sum(part.interaction for part in variances) / 2,
         assumptions=ArmAssumptions(
             first_accuracy=_clip_accuracy(accuracy_1.mean()),
             second_accuracy=_clip_accuracy(accuracy_2.mean()),
             spread=min(_MAX_SPREAD, math.sqrt(spread_variance)),
             arm_spread=min(_MAX_SPREAD, math.sqrt(max(0.0, reader_variance - spread_variance))),
-            same_reader_correlation=same_reader,
-            same_arm_correlation=within,
-            other_correlation=other,
+            same_reader_correlation=same_reader_correlation,
+            same_arm_correlation=same_arm_correlation,
+            other_correlation=other_correlation,
         ),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Variances:
+    """The variances between readers, between cases, and of the interaction with the error."""
+
     readers: float
     cases: float
     interaction: float
@@ -219,9 +229,9 @@ class _Variances:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Moments:
-    """Covariances over the common cases of the columns of two tables, and of the means of the columns.
+    """Covariances of the columns of two tables over their common cases, and covariances of the column means.
 
-    ``common`` (r, s) is the number of common cases, ``covariance`` (r, s) is 0 where it is below 2.
+    ``common`` (r, s) is the number of common cases, ``covariance`` (r, s) is 0 where this number is below 2.
     """
 
     common: Matrix
@@ -230,28 +240,30 @@ class _Moments:
 
     @classmethod
     def of(cls, first: Matrix, second: Matrix) -> _Moments:
-        known_1, known_2 = (~np.isnan(first)).astype(float), (~np.isnan(second)).astype(float)
+        is_known_1, is_known_2 = (~np.isnan(first)).astype(float), (~np.isnan(second)).astype(float)
         values_1, values_2 = np.nan_to_num(first), np.nan_to_num(second)
-        common = known_1.T @ known_2
-        products, sums_1, sums_2 = values_1.T @ values_2, values_1.T @ known_2, known_1.T @ values_2
+        common = is_known_1.T @ is_known_2
+        products, sums_1, sums_2 = values_1.T @ values_2, values_1.T @ is_known_2, is_known_1.T @ values_2
         n = np.maximum(common, 2.0)
         covariance = np.where(common >= 2, (products - sums_1 * sums_2 / n) / (n - 1), 0.0)
-        sizes = np.outer(known_1.sum(axis=0), known_2.sum(axis=0))
+        products_of_counts = np.outer(is_known_1.sum(axis=0), is_known_2.sum(axis=0))
         return cls(
-            common=common, covariance=covariance, of_means=covariance * common / np.maximum(1.0, sizes)
+            common=common,
+            covariance=covariance,
+            of_means=covariance * common / np.maximum(1.0, products_of_counts),
         )
 
 
 def _split_variance(values: Matrix) -> _Variances:
     """Split the variance of the answers of readers; shape (cases, readers), NaN where not read."""
     moments = _Moments.of(values, values)
-    between = float(np.var(np.nanmean(values, axis=0), ddof=1))
-    noise = _mean_diagonal(moments.of_means) - _mean_others(moments.of_means)
-    cases = _mean_others(moments.covariance)
+    variance_of_means = float(np.var(np.nanmean(values, axis=0), ddof=1))
+    noise = _average_diagonal(moments.of_means) - _average_off_diagonal(moments.of_means)
+    case_variance = _average_off_diagonal(moments.covariance)
     return _Variances(
-        readers=max(0.0, between - noise),
-        cases=max(0.0, cases),
-        interaction=max(0.0, _mean_diagonal(moments.covariance) - cases),
+        readers=max(0.0, variance_of_means - noise),
+        cases=max(0.0, case_variance),
+        interaction=max(0.0, _average_diagonal(moments.covariance) - case_variance),
     )
 
 
@@ -281,7 +293,7 @@ def _fit_correlation(
     )
 
     def excess(correlation: float) -> float:
-        expected = _binary_covariance(thresholds_1, thresholds_2, correlation)
+        expected = _compute_binary_covariance(thresholds_1, thresholds_2, correlation)
         return float(np.average(expected, weights=weights)) - observed
 
     if excess(low) >= 0:
@@ -291,25 +303,27 @@ def _fit_correlation(
     return float(scipy.optimize.brentq(excess, low, _MAX_CORRELATION, xtol=1e-6))
 
 
-def _binary_covariance(thresholds_1: Matrix, thresholds_2: Matrix, correlation: float) -> Matrix:
-    """Compute the covariance of each two binary results whose latent variables are correlated.
+def _compute_binary_covariance(thresholds_1: Matrix, thresholds_2: Matrix, correlation: float) -> Matrix:
+    """Compute the covariances of pairs of binary results with correlated latent variables, shape (r, s).
 
-    A common factor explains the correlation, over which Gauss-Hermite quadrature integrates. Shape (r, s).
+    A common factor explains the correlation. Gauss-Hermite quadrature integrates over this factor.
     """
     loading, sign = math.sqrt(abs(correlation)), math.copysign(1.0, correlation)
-    rest = math.sqrt(1 - abs(correlation))
-    given_1 = scipy.special.ndtr((thresholds_1 - loading * _NODES[:, None]) / rest)
-    given_2 = scipy.special.ndtr((thresholds_2 - sign * loading * _NODES[:, None]) / rest)
-    both = given_1.T @ (_WEIGHTS[:, None] * given_2)
-    covariance: Matrix = both - np.outer(scipy.special.ndtr(thresholds_1), scipy.special.ndtr(thresholds_2))
+    residual_scale = math.sqrt(1 - abs(correlation))
+    given_1 = scipy.special.ndtr((thresholds_1 - loading * _NODES[:, None]) / residual_scale)
+    given_2 = scipy.special.ndtr((thresholds_2 - sign * loading * _NODES[:, None]) / residual_scale)
+    both_correct = given_1.T @ (_WEIGHTS[:, None] * given_2)
+    covariance: Matrix = both_correct - np.outer(
+        scipy.special.ndtr(thresholds_1), scipy.special.ndtr(thresholds_2)
+    )
     return covariance
 
 
-def _mean_diagonal(values: Matrix) -> float:
+def _average_diagonal(values: Matrix) -> float:
     return float(np.diag(values).mean())
 
 
-def _mean_others(values: Matrix) -> float:
+def _average_off_diagonal(values: Matrix) -> float:
     """Return the mean of the values off the diagonal."""
     size = len(values)
     return float((values.sum() - np.trace(values)) / (size * (size - 1)))

@@ -1,8 +1,8 @@
 """Draws the answers of pairs of raters from their posterior, with the same random weights for all pairs.
 
 Each question, or all questions of an exam or patient together, has a random weight with an exponential
-distribution (Rubin's Bayesian bootstrap). Without exams, the shares of the cells of a pair's table then have
-the Dirichlet distribution that is its posterior, and all pairs of raters share one matrix of weights.
+distribution (Rubin's Bayesian bootstrap). If each question has its own weight, the shares of the cells of a
+pair's table have the Dirichlet distribution that is its posterior. All pairs share one matrix of weights.
 
 The prior has the weight of two questions: one is spread over the agreeing cells and one over the others. For
 two categories this is Jeffreys' prior. With more than ``MAX_DENSE_CATEGORIES`` categories, the prior is drawn
@@ -56,7 +56,7 @@ def draw_prior(weights: Floats, *, draws: int, seed: int, with_disagreement: boo
         weights: the agreement weights, shape (k, k), k of 2 or more, 1 on the diagonal.
         draws: the number of draws.
         seed: the seed of the draws.
-        with_disagreement: False for the agreeing question alone, with the same random numbers.
+        with_disagreement: False to omit the disagreeing question; the random numbers stay equal.
     """
     weight_bytes = np.asarray(weights, dtype=np.float64).tobytes()
     return _draw_prior(weight_bytes, len(weights), draws, seed, with_disagreement)
@@ -87,21 +87,21 @@ def _draw_sparse_prior(
     k = len(weights)
     observed, first, second = np.zeros(draws), np.zeros((k, draws)), np.zeros((k, draws))
     columns = np.arange(draws)[:, None]
-    agreeing, others = np.flatnonzero(np.eye(k)), np.flatnonzero(1 - np.eye(k))
-    for cells in (agreeing, others) if with_disagreement else (agreeing,):
+    agreeing, disagreeing = np.flatnonzero(np.eye(k)), np.flatnonzero(1 - np.eye(k))
+    for cells in (agreeing, disagreeing) if with_disagreement else (agreeing,):
         chosen_cells = cells[random.integers(len(cells), size=(draws, STICKS))]
         sticks = random.standard_exponential((draws, 1)) * _break_sticks(random.random((draws, STICKS)))
         observed += np.sum(sticks * weights.ravel()[chosen_cells], axis=1)
         for margin, categories in ((first, chosen_cells // k), (second, chosen_cells % k)):
             cell_index = (categories * draws + columns).ravel()
-            added = np.bincount(cell_index, weights=sticks.ravel(), minlength=k * draws)
-            np.add(margin, added.reshape(k, draws), out=margin)
+            stick_sums = np.bincount(cell_index, weights=sticks.ravel(), minlength=k * draws)
+            np.add(margin, stick_sums.reshape(k, draws), out=margin)
     return PriorDraws(observed=observed, first=first, second=second)
 
 
 def _break_sticks(uniform: Floats) -> Floats:
-    """Break sticks of length 1: each part is Beta(1, 1) of the remainder, the last part is the rest."""
-    part = uniform.copy()
-    part[:, -1] = 1.0
-    remainder = np.cumprod(np.hstack([np.ones((len(part), 1)), 1.0 - part[:, :-1]]), axis=1)
-    return np.asarray(part * remainder)
+    """Break sticks of length 1: each part is a Beta(1, 1) share of the remainder, the last is all of it."""
+    fraction = uniform.copy()
+    fraction[:, -1] = 1.0
+    remainder = np.cumprod(np.hstack([np.ones((len(fraction), 1)), 1.0 - fraction[:, :-1]]), axis=1)
+    return np.asarray(fraction * remainder)

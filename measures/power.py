@@ -10,8 +10,8 @@ freedom. With fixed readers, only cases are random. :mod:`measures.power_designs
 
 The formula inserts the expected variances into the non-central t distribution. It is inaccurate for a large
 spread and few readers, because the degrees of freedom vary from study to study. The simulation does not have
-this error, so the simulated power and its standard error are shown; the formula only serves for the number of
-cases and as a check.
+this error, so the simulated power and its standard error are shown; the formula is used only to find the
+number of cases and as a check.
 
 With a ``margin`` above 0, power is the probability of showing that the model is worse by less than the margin
 (one-sided at half of ``alpha``). With margin 0, power is the probability of showing a difference.
@@ -47,8 +47,8 @@ class PowerAssumptions:
     """The assumptions about readers and model.
 
     Accuracies are above 0 and below 1. ``spread`` is the standard deviation of the readers' accuracies, 0 to
-    0.25 (0.02 is 2 percentage points). ``margin`` is 0 to below 0.5. ``alpha`` is two-sided. The correlations
-    are those of the latent variables.
+    0.25 (0.02 is 2 percentage points). ``margin`` is at least 0 and below 0.5. ``alpha`` is two-sided. The
+    correlations are those of the latent variables.
 
     Raises:
         InvalidValue: a value is outside its range, or the model correlation is above the square root of the
@@ -139,25 +139,25 @@ def power_by_formula(assumptions: PowerAssumptions, *, readers: int, cases: int)
     _check_design(assumptions, readers, cases)
     p, q = assumptions.reader_accuracy, assumptions.model_accuracy
     reader_variance, model_variance = p * (1 - p), q * (1 - q)
-    reader_covariance = _latent_covariance(p, p, assumptions.reader_correlation)
-    reader_model_covariance = _latent_covariance(p, q, assumptions.model_correlation)
+    reader_covariance = _compute_latent_covariance(p, p, assumptions.reader_correlation)
+    reader_model_covariance = _compute_latent_covariance(p, q, assumptions.model_correlation)
     case_variance = (
         (reader_variance + (readers - 1) * reader_covariance) / readers
         + model_variance
         - 2 * reader_model_covariance
     )
     if assumptions.random_readers:
-        spread = assumptions.spread**2
-        variance = spread / readers + case_variance / cases
-        own_variance = spread + (reader_variance - reader_covariance) / cases
-        degrees = (readers * variance) ** 2 / (own_variance**2 / (readers - 1))
+        spread_variance = assumptions.spread**2
+        variance = spread_variance / readers + case_variance / cases
+        expected_reader_variance = spread_variance + (reader_variance - reader_covariance) / cases
+        degrees = (readers * variance) ** 2 / (expected_reader_variance**2 / (readers - 1))
     else:
         variance, degrees = case_variance / cases, cases - 1.0
     noncentrality = assumptions.effect / math.sqrt(variance)
     critical = float(scipy.special.stdtrit(degrees, 1 - assumptions.alpha / 2))
-    power = _upper_tail(critical, degrees, noncentrality)
+    power = _compute_upper_tail(critical, degrees, noncentrality)
     if assumptions.margin == 0:
-        power += _upper_tail(critical, degrees, -noncentrality)
+        power += _compute_upper_tail(critical, degrees, -noncentrality)
     return min(1.0, max(0.0, power))
 
 
@@ -297,9 +297,9 @@ def simulate_differences(
     Returns:
         Differences -1, 0 or 1, shape (studies, cases, readers).
     """
-    factor = math.sqrt(assumptions.reader_correlation)
-    loading = assumptions.model_correlation / factor if factor else 0.0
-    shared = (
+    reader_loading = math.sqrt(assumptions.reader_correlation)
+    model_loading = assumptions.model_correlation / reader_loading if reader_loading else 0.0
+    difficulty_factor = (
         random.standard_normal((studies, cases, 1), dtype=np.float32)
         if difficulty is None
         else difficulty.astype(np.float32)[None, :, None]
@@ -310,10 +310,16 @@ def simulate_differences(
     )
     threshold = scipy.special.ndtri(np.clip(accuracy, 0.001, 0.999)).astype(np.float32)
     model_noise = random.standard_normal((studies, cases, 1), dtype=np.float32)
-    latent = np.float32(factor) * shared + np.float32(math.sqrt(1 - factor**2)) * reader_noise
-    model = np.float32(loading) * shared + np.float32(math.sqrt(1 - loading**2)) * model_noise
-    reader_correct = latent < threshold
-    model_correct = model < np.float32(scipy.special.ndtri(assumptions.model_accuracy))
+    reader_latent = (
+        np.float32(reader_loading) * difficulty_factor
+        + np.float32(math.sqrt(1 - reader_loading**2)) * reader_noise
+    )
+    model_latent = (
+        np.float32(model_loading) * difficulty_factor
+        + np.float32(math.sqrt(1 - model_loading**2)) * model_noise
+    )
+    reader_correct = reader_latent < threshold
+    model_correct = model_latent < np.float32(scipy.special.ndtri(assumptions.model_accuracy))
     differences: NDArray[np.float32] = reader_correct.astype(np.float32) - model_correct
     return differences
 
@@ -325,14 +331,17 @@ def _find_significant(differences: NDArray[np.float32], assumptions: PowerAssump
     centred = differences - means[:, None, :].astype(np.float32)
     total_variance = np.sum(centred.sum(axis=2, dtype=np.float64) ** 2, axis=1) / (cases - 1) / cases
     if assumptions.random_readers:
-        own_variance = np.sum(centred**2, axis=(1, 2), dtype=np.float64) / (cases - 1) / cases
-        between = means.var(axis=1, ddof=1)
-        shared = (total_variance - own_variance) / (readers * (readers - 1))
-        spread = between + np.maximum(0.0, readers * shared)
+        summed_variance = np.sum(centred**2, axis=(1, 2), dtype=np.float64) / (cases - 1) / cases
+        reader_variance = means.var(axis=1, ddof=1)
+        mean_covariance = (total_variance - summed_variance) / (readers * (readers - 1))
+        scaled_variance = reader_variance + np.maximum(0.0, readers * mean_covariance)
         degrees = np.divide(
-            spread**2 * (readers - 1), between**2, out=np.full_like(between, 1e9), where=between > 0
+            scaled_variance**2 * (readers - 1),
+            reader_variance**2,
+            out=np.full_like(reader_variance, 1e9),
+            where=reader_variance > 0,
         )
-        error = np.sqrt(spread / readers)
+        error = np.sqrt(scaled_variance / readers)
     else:
         error, degrees = np.sqrt(total_variance) / readers, np.full(len(means), cases - 1.0)
     # the model minus the readers, plus the margin
@@ -344,7 +353,7 @@ def _find_significant(differences: NDArray[np.float32], assumptions: PowerAssump
     return significant
 
 
-def _upper_tail(critical: float, degrees: float, noncentrality: float) -> float:
+def _compute_upper_tail(critical: float, degrees: float, noncentrality: float) -> float:
     """Compute P(T > critical) of the non-central t, or of the normal distribution for extreme arguments."""
     if degrees > 1e5 or abs(noncentrality) > 35:
         return float(scipy.special.ndtr(noncentrality - critical))
@@ -352,7 +361,7 @@ def _upper_tail(critical: float, degrees: float, noncentrality: float) -> float:
     return probability if math.isfinite(probability) else float(scipy.special.ndtr(noncentrality - critical))
 
 
-def _latent_covariance(p: float, q: float, correlation: float) -> float:
+def _compute_latent_covariance(p: float, q: float, correlation: float) -> float:
     """Compute the covariance of two binary results whose latent variables are correlated."""
     both = scipy.stats.multivariate_normal.cdf(
         [scipy.special.ndtri(p), scipy.special.ndtri(q)],

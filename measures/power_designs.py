@@ -65,8 +65,8 @@ class ArmAssumptions:
 
     ``first_accuracy`` is the mean accuracy in the arm that is tested (such as with an aid), and
     ``second_accuracy`` that of the other arm. ``spread`` is the standard deviation of the readers'
-    accuracies, and ``arm_spread`` that of the interaction of reader and arm. A ``margin`` above 0 makes it a
-    non-inferiority test: the first arm is worse by less than the margin.
+    accuracies, and ``arm_spread`` that of the interaction of reader and arm. With a ``margin`` above 0, the
+    test is one of non-inferiority: the first arm is worse by less than the margin.
 
     Raises:
         InvalidValue: a value is outside its range, or the correlations contradict each other.
@@ -98,8 +98,8 @@ class ArmAssumptions:
             raise InvalidValue("margin", f"must be at least 0 and below 0.5, not {self.margin}")
         if not 0 < self.alpha < 0.5:
             raise InvalidValue("alpha", f"must be between 0 and 0.5 (for example 0.05), not {self.alpha}")
-        others = (self.same_reader_correlation, self.same_arm_correlation)
-        if not 0 <= self.other_correlation <= min(others) or self.residual_variance < 0:
+        upper_limit = min(self.same_reader_correlation, self.same_arm_correlation)
+        if not 0 <= self.other_correlation <= upper_limit or self.residual_variance < 0:
             raise InvalidValue(
                 "other_correlation",
                 f"{self.other_correlation} must be from 0 to the smaller of the other two correlations, and "
@@ -148,7 +148,7 @@ def power_of_design(
     random = np.random.default_rng(seed)
     patients = np.arange(cases) // design.cases_per_patient
     clusters = patients if design.cases_per_patient > 1 else None
-    significant = 0
+    n_significant = 0
     for _ in range(runs):
         differences = _simulate(assumptions, design, random, readers=readers, patients=patients)
         result = compare_differences(
@@ -159,8 +159,8 @@ def power_of_design(
         )
         # positive: the model, or the first arm, is worse
         is_below = result.is_below(assumptions.margin)
-        significant += bool(is_below or (assumptions.margin == 0 and result.is_above(0.0)))
-    power = significant / runs
+        n_significant += bool(is_below or (assumptions.margin == 0 and result.is_above(0.0)))
+    power = n_significant / runs
     return power, math.sqrt(power * (1 - power) / runs)
 
 
@@ -192,25 +192,25 @@ def cases_for_design(
     """
     if not 0 < power < 1:
         raise InvalidValue("power", f"must be between 0 and 1 (for example 0.8), not {power}")
-    # The distance of the estimate from the critical value grows with the square root of the cases.
-    critical, wanted = scipy.special.ndtri(1 - assumptions.alpha / 2), scipy.special.ndtri(power)
+    # The sum of the critical value and the quantile of the power grows with the square root of the cases.
+    critical, wanted_quantile = scipy.special.ndtri(1 - assumptions.alpha / 2), scipy.special.ndtri(power)
     cases = 200
-    tried: dict[int, float] = {}
+    power_by_cases: dict[int, float] = {}
     for _ in range(6):
         simulated, _ = power_of_design(
             assumptions, design, readers=readers, cases=cases, seed=seed, runs=runs
         )
-        tried[cases] = simulated
-        reached = scipy.special.ndtri(min(max(simulated, 0.02), 0.995))
-        factor = ((critical + wanted) / max(0.3, critical + reached)) ** 2
+        power_by_cases[cases] = simulated
+        reached_quantile = scipy.special.ndtri(min(max(simulated, 0.02), 0.995))
+        factor = ((critical + wanted_quantile) / max(0.3, critical + reached_quantile)) ** 2
         next_cases = min(MAX_CASES, max(10, round(cases * min(max(factor, 0.25), 4.0))))
-        if next_cases in tried or abs(next_cases - cases) <= 0.03 * cases:
+        if next_cases in power_by_cases or abs(next_cases - cases) <= 0.03 * cases:
             break
         cases = next_cases
-    sufficient = [count for count, value in tried.items() if value >= power - 0.02]
+    sufficient = [count for count, value in power_by_cases.items() if value >= power - 0.02]
     if not sufficient:
         return None
-    return _round_up(min(sufficient, key=lambda count: abs(tried[count] - power)))
+    return _round_up(min(sufficient, key=lambda count: abs(power_by_cases[count] - power)))
 
 
 def _round_up(cases: int) -> int:
@@ -228,12 +228,15 @@ def _simulate(
 ) -> NDArray[np.float64]:
     """Simulate a study: readers minus model, or second arm minus first; shape (cases, readers)."""
     cases = len(patients)
-    shared = math.sqrt(design.patient_correlation) if design.cases_per_patient > 1 else 0.0
+    patient_loading = math.sqrt(design.patient_correlation) if design.cases_per_patient > 1 else 0.0
 
     def draw_difficulty() -> NDArray[np.float64]:
-        own = random.standard_normal(cases)
-        by_patient = random.standard_normal(int(patients[-1]) + 1)
-        difficulty: NDArray[np.float64] = shared * by_patient[patients] + math.sqrt(1 - shared**2) * own
+        case_difficulty = random.standard_normal(cases)
+        patient_difficulty = random.standard_normal(int(patients[-1]) + 1)
+        difficulty: NDArray[np.float64] = (
+            patient_loading * patient_difficulty[patients]
+            + math.sqrt(1 - patient_loading**2) * case_difficulty
+        )
         return difficulty
 
     differences: NDArray[np.float64]
@@ -246,8 +249,8 @@ def _simulate(
     if design.readers_per_case is not None:
         # The readers of a case have consecutive numbers, modulo the number of readers, from a shuffled start.
         # So all readers read equally many cases.
-        first = random.permutation(np.arange(cases) * design.readers_per_case % readers)
-        offset = (np.arange(readers)[None, :] - first[:, None]) % readers
+        first_reader = random.permutation(np.arange(cases) * design.readers_per_case % readers)
+        offset = (np.arange(readers)[None, :] - first_reader[:, None]) % readers
         differences[offset >= design.readers_per_case] = np.nan
     return differences
 
@@ -268,8 +271,8 @@ def _simulate_arms(
         (1, cases, readers)
     )
     latent = latent + math.sqrt(assumptions.residual_variance) * random.standard_normal((2, cases, readers))
-    own = assumptions.spread * random.standard_normal((1, readers))
-    accuracy = np.array([[assumptions.first_accuracy], [assumptions.second_accuracy]]) + own
+    reader_effect = assumptions.spread * random.standard_normal((1, readers))
+    accuracy = np.array([[assumptions.first_accuracy], [assumptions.second_accuracy]]) + reader_effect
     accuracy = accuracy + assumptions.arm_spread * random.standard_normal((2, readers))
     correct = latent < scipy.special.ndtri(np.clip(accuracy, 0.001, 0.999))[:, None, :]
     difference: NDArray[np.float64] = correct[1].astype(np.float64) - correct[0]

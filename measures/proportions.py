@@ -20,7 +20,7 @@ CONFIDENCE = 0.95
 class Proportion:
     """The share of ``count`` in ``n``.
 
-    Estimate and limits are 0 to 1, or None with the reason in ``note``.
+    Estimate and limits are 0 to 1. If they are None, ``note`` gives the reason.
     """
 
     count: int
@@ -59,9 +59,9 @@ def wilson(
     """
     _check_count(count, n)
     if n == 0:
-        return _undefined_proportion()
+        return _build_undefined_proportion()
     low, high = (
-        _continuity_corrected_limits(count, n, confidence)
+        _compute_continuity_corrected_limits(count, n, confidence)
         if continuity_corrected
         else wilson_limits(count, n, confidence)
     )
@@ -91,7 +91,7 @@ def clopper_pearson(count: int, n: int, *, confidence: float = CONFIDENCE) -> Pr
     >>> (round(result.low, 3), round(result.high, 3))
     (0.025, 0.556)
     """
-    return _beta_interval(count, n, (count, n - count + 1), (count + 1, n - count), confidence)
+    return _compute_beta_interval(count, n, (count, n - count + 1), (count + 1, n - count), confidence)
 
 
 def wilson_by_cluster(
@@ -104,8 +104,7 @@ def wilson_by_cluster(
 
     The interval is Wilson's at the effective size n / d. The design effect d is the variance by clusters
     divided by the variance of independent questions, at least 1. With one question per cluster the result is
-    that of :func:`wilson`. The same is true if all or no questions are hits, because d can't be estimated
-    then.
+    that of :func:`wilson`. The same is true if all questions or none are hits, because d cannot be estimated.
 
     Args:
         hits: whether each question is a hit.
@@ -147,25 +146,27 @@ def share_from_sums(
         squares: the sum over clusters of the squared sum of deviations from the share.
         confidence: the confidence level of the interval.
     """
-    plain = wilson(count, n, confidence=confidence)
+    independent_share = wilson(count, n, confidence=confidence)
     if count in (0, n) or clusters == n:
-        return plain
+        return independent_share
     if clusters == 1:
-        return replace(plain, note="one exam only: the interval treats its questions as independent")
+        return replace(
+            independent_share, note="one exam only: the interval treats its questions as independent"
+        )
     share = count / n
     cluster_variance = clusters / (clusters - 1) * squares / n**2
-    independent = share * (1 - share) / (n - 1)
-    effect = max(1.0, cluster_variance / independent)
-    low, high = wilson_limits(count / effect, n / effect, confidence)
+    independent_variance = share * (1 - share) / (n - 1)
+    design_effect = max(1.0, cluster_variance / independent_variance)
+    low, high = wilson_limits(count / design_effect, n / design_effect, confidence)
     return Proportion(count=count, n=n, estimate=share, low=low, high=high)
 
 
-def _beta_interval(
+def _compute_beta_interval(
     count: int, n: int, low: tuple[float, float], high: tuple[float, float], confidence: float
 ) -> Proportion:
     _check_count(count, n)
     if n == 0:
-        return _undefined_proportion()
+        return _build_undefined_proportion()
     tail = (1 - confidence) / 2
     return Proportion(
         count=count,
@@ -176,23 +177,23 @@ def _beta_interval(
     )
 
 
-def _continuity_corrected_limits(count: int, n: int, confidence: float) -> tuple[float, float]:
+def _compute_continuity_corrected_limits(count: int, n: int, confidence: float) -> tuple[float, float]:
     z, share = NormalDist().inv_cdf(0.5 + confidence / 2), count / n
-    middle, denominator = 2 * count + z**2, 2 * (n + z**2)
+    centre_term, denominator = 2 * count + z**2, 2 * (n + z**2)
     lower_term = z**2 - 2 - 1 / n + 4 * share * (n * (1 - share) + 1)
     upper_term = z**2 + 2 - 1 / n + 4 * share * (n * (1 - share) - 1)
-    low = 0.0 if count == 0 else (middle - 1 - z * math.sqrt(lower_term)) / denominator
-    high = 1.0 if count == n else (middle + 1 + z * math.sqrt(upper_term)) / denominator
+    low = 0.0 if count == 0 else (centre_term - 1 - z * math.sqrt(lower_term)) / denominator
+    high = 1.0 if count == n else (centre_term + 1 + z * math.sqrt(upper_term)) / denominator
     return max(0.0, low), min(1.0, high)
 
 
-def _undefined_proportion() -> Proportion:
+def _build_undefined_proportion() -> Proportion:
     return Proportion(count=0, n=0, estimate=None, low=None, high=None, note="not defined: n is 0")
 
 
 def wilson_limits(count: float, n: float, confidence: float) -> tuple[float, float]:
-    """Compute the limits of Wilson's interval; ``count`` and ``n`` may be effective, thus not integers."""
-    # The lower tail, as in statsmodels, gives the same last digit.
+    """Compute the limits of Wilson's interval; ``count`` and ``n`` may be effective sizes, not integers."""
+    # statsmodels also uses the lower tail, so the last digit is the same.
     z, share = -float(scipy.special.ndtri((1 - confidence) / 2)), count / n
     scale = 1 + z**2 / n
     middle = (share + z**2 / (2 * n)) / scale

@@ -4,7 +4,7 @@ Each resample draws patients with replacement. All systems use the same resample
 systems accounts for their correlation. A difference is tested with its bootstrap standard error and the
 normal distribution; Holm's method adjusts the p values of all pairs.
 
-Edge cases. Systems with equal answers have a difference of 0 with a standard error of 0, and p 1. With
+Edge cases. Two systems with equal answers have the difference 0, the standard error 0 and the p value 1. With
 fewer than two clusters there is no interval, and no difference is significant.
 
 Sources: Efron B, Tibshirani RJ, An Introduction to the Bootstrap, 1993, ch. 6 and 8; Field CA, Welsh AH,
@@ -102,10 +102,10 @@ def rank_systems(
     >>> [(system.index, system.score, system.rank) for system in ranking.systems]
     [(0, 0.75, 1), (1, 0.25, 2)]
     """
-    n, systems = correct.shape
+    n, n_systems = correct.shape
     if n == 0 or len(clusters) != n:
         raise ValueError("each question needs a cluster, and there must be a question")
-    if systems == 0:
+    if n_systems == 0:
         return Ranking(systems=(), pairs=())
     scores = correct.mean(axis=0)
     resampled = resample_scores(correct, clusters=clusters, seed=seed, resamples=resamples)
@@ -167,7 +167,7 @@ def _compare_pairs(
                 else float(2 * scipy.special.ndtr(-abs(difference) / standard_error))
             )
             compared.append((int(a), int(b), difference, float(low), float(high), p))
-    adjusted = adjust_p_values([item[5] for item in compared])
+    adjusted = adjust_p_values([comparison[5] for comparison in compared])
     return tuple(
         PairDifference(a=a, b=b, difference=difference, low=low, high=high, p=p, p_adjusted=p_adjusted)
         for (a, b, difference, low, high, p), p_adjusted in zip(compared, adjusted, strict=True)
@@ -178,8 +178,8 @@ def _group_systems(order: NDArray[np.int64], pairs: Sequence[PairDifference]) ->
     is_significant = {(pair.a, pair.b): pair.is_significant for pair in pairs}
     groups: dict[int, int] = {}
     first, group = int(order[0]), 1
-    for item in order:
-        index = int(item)
+    for system in order:
+        index = int(system)
         if is_significant.get((first, index), False):
             first, group = index, group + 1
         groups[index] = group
@@ -194,15 +194,15 @@ def _describe_system(
     tail: float,
 ) -> RankedSystem:
     rank = 1 + int((scores > scores[index]).sum())
-    own = resampled[:, index]
-    if np.isnan(own).any():
+    own_scores = resampled[:, index]
+    if np.isnan(own_scores).any():
         rank_low, rank_high = 1, len(scores)
     else:
-        better = (resampled > own[:, None] + 1e-12).sum(axis=1)
-        not_worse = (resampled >= own[:, None] - 1e-12).sum(axis=1)
+        n_better = (resampled > own_scores[:, None] + 1e-12).sum(axis=1)
+        n_not_worse = (resampled >= own_scores[:, None] - 1e-12).sum(axis=1)
         # Ties count for both limits: a system that ties with another may have either rank.
-        rank_low = 1 + int(np.quantile(better, tail, method="inverted_cdf"))
-        rank_high = int(np.quantile(not_worse, 1 - tail, method="inverted_cdf"))
+        rank_low = 1 + int(np.quantile(n_better, tail, method="inverted_cdf"))
+        rank_high = int(np.quantile(n_not_worse, 1 - tail, method="inverted_cdf"))
     return RankedSystem(
         index=index,
         score=float(scores[index]),

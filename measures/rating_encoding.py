@@ -54,12 +54,12 @@ def encode_ratings(
     set_reference_by_rater = columns.value_by_owner("rater", "set_reference")
     reference_column = _find_reference(raters, kind_by_rater, reference)
     labels = tuple(sorted(set(table["answer"]) - {""}, key=_natural_sort_key))
-    q, r = columns.indices("question_id", questions), columns.indices("rater", raters)
+    question_index, rater_index = columns.indices("question_id", questions), columns.indices("rater", raters)
     answers = np.full((len(questions), len(raters)), -1, dtype=np.int64)
-    undetermined = labels.index(UNDETERMINED) if UNDETERMINED in labels else -2
-    answers[q, r] = columns.indices("answer", labels)
+    undetermined_label = labels.index(UNDETERMINED) if UNDETERMINED in labels else -2
+    answers[question_index, rater_index] = columns.indices("answer", labels)
     not_marked = np.zeros(answers.shape, dtype=np.bool_)
-    not_marked[q, r] = (table["correct"] == NOT_MARKED).to_numpy()
+    not_marked[question_index, rater_index] = (table["correct"] == NOT_MARKED).to_numpy()
     answers[not_marked] = -1
     for owner, name in (("question_id", "exam"), ("question_id", "patient"), ("exam", "patient")):
         columns.value_by_owner(owner, name, except_owner="")
@@ -72,20 +72,23 @@ def encode_ratings(
     cluster = np.where(cluster < 0, len(clusters) + np.arange(len(questions)), cluster)
     periods = _sorted_values(table.loc[table["period"] != "", "period"])
     period = np.full(answers.shape, -1, dtype=np.int64)
-    period[q, r] = columns.indices("period", periods)
+    period[question_index, rater_index] = columns.indices("period", periods)
     scores, probabilities = np.full((2, *answers.shape), np.nan)
-    scores[q, r], probabilities[q, r] = parse_numbers(table["score"]), parse_numbers(table["probability"])
+    scores[question_index, rater_index], probabilities[question_index, rater_index] = (
+        parse_numbers(table["score"]),
+        parse_numbers(table["probability"]),
+    )
     has_several_selected = np.array([label.count("|") > 0 for label in labels] + [False])
     kinds = tuple(
         "reference" if column == reference_column else (kind_by_rater.get(name) or "reader")
         for column, name in enumerate(raters)
     )
     correct = _apply_correct_column(
-        _score_answers(answers, reference_column, undetermined),
+        _score_answers(answers, reference_column, undetermined_label),
         table["correct"],
-        q,
-        r,
-        answers == undetermined,
+        question_index,
+        rater_index,
+        answers == undetermined_label,
     )
     if missing_answers is MissingAnswers.WRONG:
         has_truth = (correct >= 0).any(axis=1)
@@ -118,16 +121,19 @@ def encode_ratings(
         period=period,
         scores=scores,
         probabilities=probabilities,
-        selected=_find_selected(table, q, r, answers.shape),
+        selected=_find_selected(table, question_index, rater_index, answers.shape),
     )
 
 
 def _find_selected(
-    table: pd.DataFrame, q: NDArray[np.int64], r: NDArray[np.int64], shape: tuple[int, ...]
+    table: pd.DataFrame,
+    question_index: NDArray[np.int64],
+    rater_index: NDArray[np.int64],
+    shape: tuple[int, ...],
 ) -> NDArray[np.bool_]:
     """Mark the answers that were requested because of another rater's answer, shape (questions, raters)."""
     selected = np.zeros(shape, dtype=bool)
-    selected[q, r] = table["selected"].isin(YES).to_numpy()
+    selected[question_index, rater_index] = table["selected"].isin(YES).to_numpy()
     return selected
 
 
@@ -150,10 +156,10 @@ def append_arm_to_raters(table: pd.DataFrame) -> pd.Series:
     """Return the raters' names; the arm is appended for raters who answered in several arms."""
     arms = table.groupby("rater")["arm"].nunique()
     if (arms <= 1).all():
-        return table["rater"]  # no second text for each of a million lines
-    in_several_arms = table["rater"].isin(arms.index[arms > 1])
+        return table["rater"]  # large tables need no second text for each line
+    has_several_arms = table["rater"].isin(arms.index[arms > 1])
     name_with_arm = table["rater"] + " (" + table["arm"].where(table["arm"] != "", "no arm") + ")"
-    return table["rater"].where(~in_several_arms, name_with_arm)
+    return table["rater"].where(~has_several_arms, name_with_arm)
 
 
 class _NumberedColumns:
@@ -180,11 +186,13 @@ class _NumberedColumns:
         if except_owner in owners:
             is_stated &= owner_codes != owners.index(except_owner)
         owner_codes, field_codes = owner_codes[is_stated], field_codes[is_stated]
-        first = np.full(len(owners), -1, dtype=np.int32)
-        first[owner_codes[::-1]] = field_codes[::-1]  # the first line of an owner is assigned last
-        if (first[owner_codes] != field_codes).any():
+        first_codes = np.full(len(owners), -1, dtype=np.int32)
+        first_codes[owner_codes[::-1]] = field_codes[::-1]  # the first line of an owner is assigned last
+        if (first_codes[owner_codes] != field_codes).any():
             _refuse_conflict(self._table[is_stated], owner, field)
-        return {name: fields[code] for name, code in zip(owners, first.tolist(), strict=True) if code >= 0}
+        return {
+            name: fields[code] for name, code in zip(owners, first_codes.tolist(), strict=True) if code >= 0
+        }
 
     def _number(self, name: str) -> tuple[NDArray[np.int32], list[str]]:
         if name not in self._columns:
@@ -233,27 +241,27 @@ def _find_reference(
 
 
 def _score_answers(
-    answers: NDArray[np.int64], reference_column: int | None, undetermined: int
+    answers: NDArray[np.int64], reference_column: int | None, undetermined_label: int
 ) -> NDArray[np.int64]:
     """Score each answer: 1 if it equals the reference's, 0 if it differs, -1 if one of the two is missing."""
     if reference_column is None:
         return np.full(answers.shape, -1, dtype=np.int64)
-    key = answers[:, [reference_column]]
-    comparable = (answers >= 0) & (key >= 0) & (key != undetermined)
-    return np.where(comparable, (answers == key).astype(np.int64), -1)
+    reference_answers = answers[:, [reference_column]]
+    is_comparable = (answers >= 0) & (reference_answers >= 0) & (reference_answers != undetermined_label)
+    return np.where(is_comparable, (answers == reference_answers).astype(np.int64), -1)
 
 
 def _apply_correct_column(
     scores: NDArray[np.int64],
     correct_column: pd.Series,
-    q: NDArray[np.int64],
-    r: NDArray[np.int64],
-    undetermined: NDArray[np.bool_],
+    question_index: NDArray[np.int64],
+    rater_index: NDArray[np.int64],
+    is_undetermined: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
     """Replace scores by the file's ``correct`` column if it is stated; "cannot determine" stays incorrect."""
     scores = scores.copy()
     for spellings, value in ((YES, 1), (NO, 0)):
         matches = correct_column.isin(spellings).to_numpy()
-        scores[q[matches], r[matches]] = value
-    scores[(scores == 1) & undetermined] = 0
+        scores[question_index[matches], rater_index[matches]] = value
+    scores[(scores == 1) & is_undetermined] = 0
     return scores

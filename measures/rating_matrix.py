@@ -25,17 +25,18 @@ class RatingMatrix:
 
     ``answers`` (q, r) are indices into ``labels``, -1 if missing. ``correct`` (q, r) is 1 for correct, 0 for
     incorrect or "cannot determine", -1 if the answer or the truth is missing. ``not_marked`` (q, r) states
-    whether an answer exists that nobody has marked; both others are then -1. ``task`` and ``category`` (q,)
-    are indices into ``tasks`` and ``categories``, -1 if not stated. ``cluster`` (q,) contains patient numbers
-    if the table states patients, otherwise exam numbers (``cluster_unit`` is "patient" or "exam"); it is None
-    if no question states either, and a question without one counts as a cluster of its own. ``options`` (q,)
-    is the number of options, 0 if not stated. ``has_several_selected`` (q,) states whether any rater selected
-    more than one option. ``reference`` is the column of the reference. ``set_reference`` (r,) states whether
-    the rater helped to set the reference. A reader with several arms has one column for each
-    arm: ``persons`` (r,) is the name without the arm, and ``arms`` (r,) the arm, "" if not stated. ``period``
-    (q, r) is an index into ``periods``, -1 if not stated. ``scores`` (q, r) are the scores of the answers,
-    NaN if missing. ``selected`` (q, r) states whether the answer was requested because of another rater's
-    answer; such answers would bias agreement.
+    whether an answer exists that nobody has marked; ``answers`` and ``correct`` are then -1. ``task`` and
+    ``category`` (q,) are indices into ``tasks`` and ``categories``, -1 if not stated. ``cluster`` (q,) has
+    patient numbers if the table states patients, otherwise exam numbers (``cluster_unit`` is "patient" or
+    "exam"); it is None if no question states either, and a question without one counts as a cluster of its
+    own. ``options`` (q,) is the number of options, 0 if not stated. ``has_several_selected`` (q,) states
+    whether any rater selected more than one option. ``reference`` is the column of the reference.
+    ``set_reference`` (r,) states whether the rater helped to set the reference. A reader with several arms
+    has one column for each arm: ``persons`` (r,) is the name without the arm, and ``arms`` (r,) the arm, ""
+    if not stated. ``period`` (q, r) is an index into ``periods``, -1 if not stated. ``scores`` (q, r) are the
+    scores of the answers, and ``probabilities`` (q, r) the stated probabilities that they are correct, NaN if
+    missing. ``selected`` (q, r) states whether the answer was requested because of another rater's answer;
+    such answers would bias agreement.
     """
 
     questions: tuple[str, ...]
@@ -132,10 +133,10 @@ class RatingMatrix:
     def are_comparable(self, a: int, b: int) -> bool:
         """Whether two raters differ in one respect only: the person, or the arm of the same person.
 
-        Two readers in different arms differ in both, so that their difference can't be attributed.
+        Two readers in different arms differ in both, so their difference has no single cause.
         """
-        both_readers = self.kinds[a] == self.kinds[b] == "reader"
-        return not both_readers or self.persons[a] == self.persons[b] or self.arms[a] == self.arms[b]
+        are_both_readers = self.kinds[a] == self.kinds[b] == "reader"
+        return not are_both_readers or self.persons[a] == self.persons[b] or self.arms[a] == self.arms[b]
 
 
 def _build_subsets(names: tuple[str, ...], name_indices: NDArray[np.int64]) -> list[QuestionSubset]:

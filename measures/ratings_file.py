@@ -47,8 +47,8 @@ def read_table(path: Path, *layouts: TableLayout) -> tuple[TableLayout, pd.DataF
 
     Args:
         path: the path of the file.
-        layouts: the possible layouts. It has the first one whose required columns are in its first line, or
-            else the last one.
+        layouts: the possible layouts. The file has the first layout whose required columns are in its first
+            line, or else the last layout.
 
     Returns:
         The layout; and its columns as text, with the column ``line``: the line of the file, from 1, where the
@@ -79,8 +79,8 @@ def read_table(path: Path, *layouts: TableLayout) -> tuple[TableLayout, pd.DataF
 
 
 def _parse_table(text: str, layouts: Sequence[TableLayout]) -> tuple[TableLayout, pd.DataFrame]:
-    first = text.split("\n", 1)[0]
-    separator = max(",;\t", key=first.count)
+    first_line = text.split("\n", 1)[0]
+    separator = max(",;\t", key=first_line.count)
     csv.field_size_limit(MAX_FIELD_LENGTH)
     reader = csv.reader(
         io.StringIO(unicodedata.normalize("NFC", text), newline=""), delimiter=separator, strict=True
@@ -97,7 +97,9 @@ def _parse_table(text: str, layouts: Sequence[TableLayout]) -> tuple[TableLayout
                 continue
             if not names:
                 names = [field.strip().lower() for field in row]
-                layout = next((item for item in layouts if set(item.required) <= set(names)), layout)
+                layout = next(
+                    (candidate for candidate in layouts if set(candidate.required) <= set(names)), layout
+                )
                 _check_header(names, line, layout)
             elif len(row) != len(names):
                 raise Refused(f"line {line}: {len(row)} fields, but the first line has {len(names)} columns")

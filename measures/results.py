@@ -154,8 +154,8 @@ class GroupAgreement:
 class KappaContrast:
     """Mean kappa between readers minus mean kappa of a reader and ``model``, on the same cases.
 
-    ``n`` is the number of questions that the model and at least one of ``readers`` readers answered. A
-    difference above 0 means that readers agree more with each other than with the model. ``arm`` is the arm
+    ``n`` is the number of questions that the model and at least one of the readers answered. A difference
+    above 0 means that readers agree more with each other than with the model. ``arm`` is the arm
     of the readers, "" if they have one arm only.
     """
 
@@ -200,7 +200,7 @@ class PairedDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnpairedDifference:
-    """Accuracy of ``a`` minus accuracy of ``b``, each over all of its questions; ``how`` is the method."""
+    """Accuracy of ``a`` minus that of ``b``, each over all questions of that rater; ``how`` is the method."""
 
     a: str
     b: str
@@ -461,8 +461,8 @@ class UsedSettings:
     ``family`` is a rule or a list of comparisons, ``adjustment`` the method for p values within it, and
     ``missing_answers`` the rule for questions that a model did not answer. ``agreement_basis`` states the
     categories of agreement, and ``missing_in_agreement`` an answer that counts as missing there. With
-    ``leave_one_out``, readers who helped to set the reference are also scored by a reference made without
-    them.
+    ``leave_one_out``, each reader who helped to set the reference is also scored by a reference made without
+    that reader.
     """
 
     seed: int
@@ -497,7 +497,7 @@ def to_record(result: DataclassInstance, names: Mapping[str, str] | None = None)
     record: Record = {}
     for name in _list_field_names(type(result)):
         value = getattr(result, name)
-        if hasattr(value, "__dataclass_fields__"):  # as is_dataclass, which takes twice as long
+        if hasattr(value, "__dataclass_fields__"):  # is_dataclass takes twice as long
             record |= to_record(value)
         else:
             record[(names or {}).get(name, name)] = value

@@ -5,8 +5,9 @@ and are NaN where not read; a higher score means that the case is more likely to
 
 The covariance over cases is DeLong's, or the jackknife's. If cases share clusters (patients or exams),
 DeLong's placements are summed by cluster. Readers and cases are random in Obuchowski-Rockette's analysis and
-in that by U-statistics, which has unbiased moments of products of two comparisons of a positive with a
-negative case: one for each combination of a common reader, positive case and negative case.
+in the analysis by U-statistics. The latter uses unbiased moments of products of two comparisons of a positive
+with a negative case: one moment for each set of indices (reader, positive case, negative case) that the two
+comparisons have in common.
 
 Edge cases. A reader without a positive or without a negative case has no AUC and is left out. If an AUC is 0
 or 1, it has no standard error. U-statistics need independent cases.
@@ -80,7 +81,7 @@ def compute_aucs(
         jackknife: whether the covariance is the jackknife's instead of DeLong's; not with clusters.
 
     Raises:
-        ValueError: the jackknife is asked for clusters.
+        ValueError: the jackknife is requested with clusters.
 
     >>> figures = compute_aucs(np.array([1, 1, 0, 0]), np.array([[3.0], [2.0], [2.0], [1.0]]))
     >>> float(figures.values[0])
@@ -88,7 +89,7 @@ def compute_aucs(
     """
     if jackknife and clusters is not None:
         raise ValueError("the jackknife is not available for clusters")
-    columns = [_auc_of_reader(truth, column, clusters, jackknife=jackknife) for column in scores.T]
+    columns = [_compute_auc(truth, column, clusters, jackknife=jackknife) for column in scores.T]
     return AucFigures(
         values=np.array([value for value, _ in columns]),
         influence=np.stack([influence for _, influence in columns], axis=1)
@@ -152,7 +153,7 @@ def compare_auc_with_model(
         model_scores,
         clusters=clusters,
         jackknife=jackknife,
-        differences=True,
+        as_differences=True,
         confidence=confidence,
     )
     if not results:
@@ -190,7 +191,13 @@ def compare_auc_of_arms(
         use the readers with an AUC in both arms. Empty if there is none.
     """
     return _compare(
-        truth, first, second, clusters=clusters, jackknife=jackknife, differences=False, confidence=confidence
+        truth,
+        first,
+        second,
+        clusters=clusters,
+        jackknife=jackknife,
+        as_differences=False,
+        confidence=confidence,
     )
 
 
@@ -230,7 +237,7 @@ def analyse_mean_auc(
         AucFigures(values=figures.values[is_defined], influence=figures.influence[:, is_defined]),
         [_Arm(scores=scores, subtracted=None)],
         has_reading=has_reading,
-        crossed=not np.isnan(scores[has_reading]).any(),
+        is_fully_crossed=not np.isnan(scores[has_reading]).any(),
         clusters=clusters,
         jackknife=jackknife,
         confidence=confidence,
@@ -253,7 +260,7 @@ def mean_auc_of_readers(
     Returns:
         The mean AUC as ``difference``, weighted by the pairs of cases of each reader; p tests an AUC of 0.
     """
-    return _u_statistic(truth, [_Arm(scores=scores, subtracted=None)], confidence)
+    return _compute_u_statistic(truth, [_Arm(scores=scores, subtracted=None)], confidence)
 
 
 def _compare(
@@ -263,25 +270,25 @@ def _compare(
     *,
     clusters: NDArray[np.int64] | None,
     jackknife: bool,
-    differences: bool,
+    as_differences: bool,
     confidence: float,
 ) -> tuple[MrmcComparison, ...]:
     figures = [compute_aucs(truth, arm, clusters=clusters, jackknife=jackknife) for arm in (first, second)]
-    in_both = ~np.isnan(figures[0].values - figures[1].values)
-    if not in_both.any():
+    has_both_aucs = ~np.isnan(figures[0].values - figures[1].values)
+    if not has_both_aucs.any():
         return ()
-    has_reading = np.any(~(np.isnan(first[:, in_both]) & np.isnan(second[:, in_both])), axis=1)
+    has_reading = np.any(~(np.isnan(first[:, has_both_aucs]) & np.isnan(second[:, has_both_aucs])), axis=1)
     return _analyse(
         truth,
         AucFigures(
-            values=(figures[0].values - figures[1].values)[in_both],
-            influence=(figures[0].influence - figures[1].influence)[:, in_both],
+            values=(figures[0].values - figures[1].values)[has_both_aucs],
+            influence=(figures[0].influence - figures[1].influence)[:, has_both_aucs],
         ),
         [_Arm(scores=first, subtracted=second)]
-        if differences
+        if as_differences
         else [_Arm(scores=first, subtracted=None), _Arm(scores=second, subtracted=None)],
         has_reading=has_reading,
-        crossed=not np.isnan(first[has_reading] - second[has_reading]).any(),
+        is_fully_crossed=not np.isnan(first[has_reading] - second[has_reading]).any(),
         clusters=clusters,
         jackknife=jackknife,
         confidence=confidence,
@@ -294,7 +301,7 @@ def _analyse(
     arms: Sequence[_Arm],
     *,
     has_reading: NDArray[np.bool_],
-    crossed: bool,
+    is_fully_crossed: bool,
     clusters: NDArray[np.int64] | None,
     jackknife: bool,
     confidence: float,
@@ -305,18 +312,18 @@ def _analyse(
     n_clusters = cases if clusters is None else len(np.unique(clusters[has_reading]))
     covariance_name = "jackknife" if jackknife else "DeLong"
     results = []
-    if crossed or clusters is not None:
+    if is_fully_crossed or clusters is not None:
         result = obuchowski_rockette(values, covariance, cases=cases, confidence=confidence)
         results.append(replace(result, method=f"{result.method} ({covariance_name})"))
     if clusters is None and int((truth == 1).sum()) * int((truth == 0).sum()) <= MAX_PAIRS:
-        results.append(_u_statistic(truth, arms, confidence))
+        results.append(_compute_u_statistic(truth, arms, confidence))
     fixed = fixed_readers(values, covariance, cases=cases, n_clusters=n_clusters, confidence=confidence)
     results.append(replace(fixed, method=f"{fixed.method} ({covariance_name})"))
     results.append(fixed_case_analysis(values, cases=cases, confidence=confidence))
     return tuple(results)
 
 
-def _auc_of_reader(
+def _compute_auc(
     truth: NDArray[np.int64],
     scores: Matrix,
     clusters: NDArray[np.int64] | None,
@@ -325,44 +332,46 @@ def _auc_of_reader(
 ) -> tuple[float, Matrix]:
     """Return the AUC and the influence of each case or cluster, shape (cases or clusters,)."""
     influence = np.zeros(len(truth))
-    known = ~np.isnan(scores)
-    positive, negative = known & (truth == 1), known & (truth == 0)
-    m, n = int(positive.sum()), int(negative.sum())
+    is_known = ~np.isnan(scores)
+    is_positive, is_negative = is_known & (truth == 1), is_known & (truth == 0)
+    m, n = int(is_positive.sum()), int(is_negative.sum())
     cluster_index, n_clusters = (
         (np.arange(len(truth)), len(truth)) if clusters is None else renumber_clusters(clusters)
     )
     if not m or not n:
         return math.nan, np.zeros(n_clusters)
-    compared = positive | negative
+    is_compared = is_positive | is_negative
     overall_ranks = np.zeros(len(truth))
-    overall_ranks[compared] = scipy.stats.rankdata(scores[compared])
-    own_ranks = np.zeros(len(truth))
-    for group in (positive, negative):
-        own_ranks[group] = scipy.stats.rankdata(scores[group])
+    overall_ranks[is_compared] = scipy.stats.rankdata(scores[is_compared])
+    group_ranks = np.zeros(len(truth))
+    for group in (is_positive, is_negative):
+        group_ranks[group] = scipy.stats.rankdata(scores[group])
     # The placement of a positive case is the share of negative cases below it, and the reverse.
-    placements = np.where(positive, (overall_ranks - own_ranks) / n, 1 - (overall_ranks - own_ranks) / m)
-    auc = float(placements[positive].mean())
-    total = np.zeros(n_clusters)
-    for group, size in ((positive, m), (negative, n)):
+    placements = np.where(
+        is_positive, (overall_ranks - group_ranks) / n, 1 - (overall_ranks - group_ranks) / m
+    )
+    auc = float(placements[is_positive].mean())
+    total_influence = np.zeros(n_clusters)
+    for group, size in ((is_positive, m), (is_negative, n)):
         influence = np.where(group, placements - auc, 0.0)
         sums = np.bincount(cluster_index, weights=influence, minlength=n_clusters)
-        count = len(np.unique(cluster_index[group]))
+        n_group_clusters = len(np.unique(cluster_index[group]))
         if jackknife:
-            total += sums / max(1, size - 1) * math.sqrt((m + n - 1) / (m + n))
+            total_influence += sums / max(1, size - 1) * math.sqrt((m + n - 1) / (m + n))
         else:
-            total += sums / size * math.sqrt(count / max(1, count - 1))
-    return auc, total
+            total_influence += sums / size * math.sqrt(n_group_clusters / max(1, n_group_clusters - 1))
+    return auc, total_influence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Arm:
-    """The scores of an arm; ``subtracted`` are the scores whose comparison is subtracted (a model's)."""
+    """The scores of an arm; ``subtracted`` are the scores of a model whose comparisons are subtracted."""
 
     scores: Matrix
     subtracted: Matrix | None
 
     def compare_pairs(self, reader: int, positive: NDArray[np.int64], negative: NDArray[np.int64]) -> Matrix:
-        """Return 1, 1/2 or 0 for each positive and negative case; NaN where not read."""
+        """Return 1, 1/2 or 0 (or a difference of these) for each positive with each negative case, or NaN."""
         pairs = _compare_pairs(self.scores[positive, reader], self.scores[negative, reader])
         if self.subtracted is not None:
             pairs = pairs - _compare_pairs(
@@ -379,22 +388,22 @@ def _compare_pairs(positive: Matrix, negative: Matrix) -> Matrix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Margins:
-    """Sums of an array over all but some of the indices positive, negative and reader."""
+    """Sums of an array with the indices positive, negative and reader; keys are the indices that are kept."""
 
     sums: dict[tuple[str, ...], NDArray[np.float64]]
 
 
-def _u_statistic(truth: NDArray[np.int64], arms: Sequence[_Arm], confidence: float) -> MrmcComparison:
+def _compute_u_statistic(truth: NDArray[np.int64], arms: Sequence[_Arm], confidence: float) -> MrmcComparison:
     """Analyse the AUC, or its difference between arms, with readers and cases random."""
     positive, negative = np.flatnonzero(truth == 1), np.flatnonzero(truth == 0)
     readers = arms[0].scores.shape[1]
     values, counts = (
-        [_sum_over_indices(arm, positive, negative, readers, count=count) for arm in arms]
-        for count in (False, True)
+        [_sum_over_indices(arm, positive, negative, readers, counts_pairs=counts_pairs) for arm in arms]
+        for counts_pairs in (False, True)
     )
     totals = [float(margins.sums[()]) for margins in counts]
-    read = np.any([(~np.isnan(arm.scores)) for arm in arms], axis=0)
-    cases = int((read.any(axis=1) & np.isin(truth, (0, 1))).sum())
+    is_read = np.any([(~np.isnan(arm.scores)) for arm in arms], axis=0)
+    cases = int((is_read.any(axis=1) & np.isin(truth, (0, 1))).sum())
     n_readers = int(np.any([margins.sums[("reader",)] > 0 for margins in counts], axis=0).sum())
     if min(totals) == 0:
         return MrmcComparison(
@@ -412,8 +421,8 @@ def _u_statistic(truth: NDArray[np.int64], arms: Sequence[_Arm], confidence: flo
     variance = 0.0
     for a, b in ((a, b) for a in range(len(arms)) for b in range(len(arms))):
         same_cell = [
-            _sum_same_cell(arms[a], arms[b], positive, negative, readers, count=count)
-            for count in (False, True)
+            _sum_same_cell(arms[a], arms[b], positive, negative, readers, counts_pairs=counts_pairs)
+            for counts_pairs in (False, True)
         ]
         products = _split_by_common_indices(values[a], values[b], same_cell[0])
         pairs = _split_by_common_indices(counts[a], counts[b], same_cell[1])
@@ -423,14 +432,14 @@ def _u_statistic(truth: NDArray[np.int64], arms: Sequence[_Arm], confidence: flo
         )
         variance += signs[a] * signs[b] * excess / (totals[a] * totals[b])
     by_reader = sum(
-        sign * (margins.sums[("reader",)] - mean * number.sums[("reader",)]) / total
-        for sign, margins, number, mean, total in zip(signs, values, counts, means, totals, strict=True)
+        sign * (margins.sums[("reader",)] - mean * pair_counts.sums[("reader",)]) / total
+        for sign, margins, pair_counts, mean, total in zip(signs, values, counts, means, totals, strict=True)
     )
-    between = float(np.sum(np.asarray(by_reader) ** 2)) * n_readers / (n_readers - 1)
+    reader_variance = float(np.sum(np.asarray(by_reader) ** 2)) * n_readers / (n_readers - 1)
     note = ""
     if variance <= 0:
-        variance, note = between, "variance between readers: the unbiased variance is not above 0"
-    degrees = variance**2 / (between**2 / (n_readers - 1)) if between > 0 else math.inf
+        variance, note = reader_variance, "variance between readers: the unbiased variance is not above 0"
+    degrees = variance**2 / (reader_variance**2 / (n_readers - 1)) if reader_variance > 0 else math.inf
     return build_comparison(
         difference, math.sqrt(variance), max(degrees, n_readers - 1.0), readers=n_readers, cases=cases,
         confidence=confidence, method="U-statistic", note=note,
@@ -438,14 +447,14 @@ def _u_statistic(truth: NDArray[np.int64], arms: Sequence[_Arm], confidence: flo
 
 
 def _sum_over_indices(
-    arm: _Arm, positive: NDArray[np.int64], negative: NDArray[np.int64], readers: int, *, count: bool
+    arm: _Arm, positive: NDArray[np.int64], negative: NDArray[np.int64], readers: int, *, counts_pairs: bool
 ) -> _Margins:
     """Sum the comparisons of pairs (or count them) over each subset of the three indices."""
     by_pair = np.zeros((len(positive), len(negative)))
     by_positive, by_negative = np.zeros((len(positive), readers)), np.zeros((len(negative), readers))
     for reader in range(readers):
         pairs = arm.compare_pairs(reader, positive, negative)
-        pairs = (~np.isnan(pairs)).astype(np.float64) if count else np.nan_to_num(pairs)
+        pairs = (~np.isnan(pairs)).astype(np.float64) if counts_pairs else np.nan_to_num(pairs)
         by_pair += pairs
         by_positive[:, reader], by_negative[:, reader] = pairs.sum(axis=1), pairs.sum(axis=0)
     return _Margins(
@@ -462,22 +471,28 @@ def _sum_over_indices(
 
 
 def _sum_same_cell(
-    a: _Arm, b: _Arm, positive: NDArray[np.int64], negative: NDArray[np.int64], readers: int, *, count: bool
+    a: _Arm,
+    b: _Arm,
+    positive: NDArray[np.int64],
+    negative: NDArray[np.int64],
+    readers: int,
+    *,
+    counts_pairs: bool,
 ) -> float:
     """Sum the products of two comparisons with all three indices in common."""
     total = 0.0
     for reader in range(readers):
         first = a.compare_pairs(reader, positive, negative)
         product = first * (first if a is b else b.compare_pairs(reader, positive, negative))
-        total += float((~np.isnan(product)).sum() if count else np.nansum(product))
+        total += float((~np.isnan(product)).sum() if counts_pairs else np.nansum(product))
     return total
 
 
 def _split_by_common_indices(a: _Margins, b: _Margins, same_cell: float) -> dict[tuple[str, ...], float]:
     """Return the sums of products of pairs that have exactly these indices in common.
 
-    The sum with at least some indices in common is a sum of products of margins; those with more in common
-    are then subtracted (inclusion-exclusion).
+    The sum over the pairs with at least these indices in common is a sum of products of margins; the pairs
+    with more indices in common are then subtracted (inclusion-exclusion).
     """
     subsets = list(chain.from_iterable(combinations(_INDICES, size) for size in range(4)))
     at_least = {
@@ -486,9 +501,9 @@ def _split_by_common_indices(a: _Margins, b: _Margins, same_cell: float) -> dict
     }
     return {
         common: sum(
-            (-1) ** (len(other) - len(common)) * at_least[other]
-            for other in subsets
-            if set(common) <= set(other)
+            (-1) ** (len(superset) - len(common)) * at_least[superset]
+            for superset in subsets
+            if set(common) <= set(superset)
         )
         for common in subsets
     }

@@ -10,14 +10,14 @@ for surveys. The effective size is estimate x (1 - estimate) / variance. Three r
 
 - In the variance, one question at the overall rate is added to each stratum. A stratum without a hit then has
   a variance, and a stratum with one judged question can be used.
-- The effective size is at most Kish's, that of equal rates in all strata, 1 / sum(weight^2 / n). Without a
-  hit it is Kish's.
-- If several questions belong to one patient or exam, it is divided by the design effect.
+- The effective size is at most Kish's, which assumes equal rates in all strata: 1 / sum(weight^2 x (1 - n /
+  size) / n). Without a hit or without a miss it is Kish's.
+- If several questions belong to one patient or exam, the effective size is divided by the design effect.
 
 Completely judged strata are certain, so the interval is computed for the other strata and the certain hits
 are added. The limits are never below the rate of the observed hits in the dataset, nor above 1 minus the rate
-of the observed misses. A limit equals the estimate only if it is certain. The method was chosen by simulation
-(``docs/coverage.md``).
+of the observed misses. A limit equals the estimate only if the rate cannot lie beyond it. The method was
+chosen by simulation (``docs/coverage.md``).
 
 Edge cases. If a stratum has no judged question, there is no estimate, and the note contains the stratum. If a
 stratum has one judged question, there is no standard error. Skipped questions count as not judged; ``bounds``
@@ -126,22 +126,26 @@ def stratified_rate(
     >>> (round(result.estimate, 3), round(result.low, 3), round(result.high, 3), result.unweighted)
     (0.14, 0.066, 0.249, 0.3)
     """
-    filled = [stratum for stratum in strata if stratum.size]
-    size, reviewed = sum(stratum.size for stratum in filled), sum(stratum.reviewed for stratum in filled)
-    pooled = sum(stratum.hits for stratum in filled) / reviewed if reviewed else None
-    empty = [stratum.name for stratum in filled if stratum.reviewed == 0]
-    if empty or not filled:
-        note = f"not defined: nothing judged in {', '.join(empty)}" if empty else "not defined: no question"
+    nonempty = [stratum for stratum in strata if stratum.size]
+    size, reviewed = sum(stratum.size for stratum in nonempty), sum(stratum.reviewed for stratum in nonempty)
+    unweighted = sum(stratum.hits for stratum in nonempty) / reviewed if reviewed else None
+    unjudged = [stratum.name for stratum in nonempty if stratum.reviewed == 0]
+    if unjudged or not nonempty:
+        note = (
+            f"not defined: nothing judged in {', '.join(unjudged)}"
+            if unjudged
+            else "not defined: no question"
+        )
         return StratifiedRate(
-            reviewed=reviewed, size=size, estimate=None, se=None, low=None, high=None, unweighted=pooled,
+            reviewed=reviewed, size=size, estimate=None, se=None, low=None, high=None, unweighted=unweighted,
             note=note,
         )  # fmt: skip
-    rates = [stratum.hits / stratum.reviewed for stratum in filled]
-    estimate = sum(stratum.size * rate for stratum, rate in zip(filled, rates, strict=True)) / size
+    rates = [stratum.hits / stratum.reviewed for stratum in nonempty]
+    estimate = sum(stratum.size * rate for stratum, rate in zip(nonempty, rates, strict=True)) / size
     low, high = stratified_limits(
-        np.array([stratum.hits for stratum in filled]),
-        np.array([stratum.reviewed for stratum in filled]),
-        np.array([stratum.size for stratum in filled]),
+        np.array([stratum.hits for stratum in nonempty]),
+        np.array([stratum.reviewed for stratum in nonempty]),
+        np.array([stratum.size for stratum in nonempty]),
         design_effect=design_effect,
         confidence=confidence,
     )
@@ -149,11 +153,11 @@ def stratified_rate(
         reviewed=reviewed,
         size=size,
         estimate=estimate,
-        se=_standard_error(filled, rates, size, design_effect),
+        se=_compute_standard_error(nonempty, rates, size, design_effect),
         low=float(low),
         high=float(high),
-        unweighted=pooled,
-        bounds=_bounds(filled, size),
+        unweighted=unweighted,
+        bounds=_compute_bounds(nonempty, size),
         design_effect=design_effect,
         note="clustered by patient" if design_effect > 1 else "",
     )
@@ -189,7 +193,7 @@ def stratified_limits(
     open_hits, open_reviewed, open_sizes = hits[..., is_open], reviewed[is_open], sizes[is_open]
     certain_hits, open_size = judged_hits - open_hits.sum(axis=-1), open_sizes.sum()
     rate = (open_hits / open_reviewed) @ (open_sizes / open_size)
-    effective_size = _effective_size(open_hits, open_reviewed, open_sizes, rate) / design_effect
+    effective_size = _compute_effective_size(open_hits, open_reviewed, open_sizes, rate) / design_effect
     count, tail = rate * effective_size, (1 - confidence) / 2
     has_hit, has_miss = open_hits.sum(axis=-1) > 0, open_hits.sum(axis=-1) < open_reviewed.sum()
     low = scipy.special.betaincinv(np.where(has_hit, count, 1.0), effective_size - count + 1, tail)
@@ -209,9 +213,9 @@ def cluster_design_effect(
 ) -> float:
     """Compute the design effect of patients or exams on the weighted rate.
 
-    It is the clustered variance divided by the variance of independent questions, each corrected for
-    the estimated rates of the strata, as in R's survey package. Few hits say little about it. It is therefore
-    averaged with the design effect of clusters whose questions are all equal: that counts as half a hit.
+    It is the clustered variance divided by the variance of independent questions, each corrected for the
+    estimated rates of the strata, as in R's survey package. Few hits estimate it badly, so it is averaged
+    with the design effect of clusters whose questions are all equal, which counts as half a hit.
 
     Args:
         hits: whether each judged question has the property.
@@ -233,22 +237,24 @@ def cluster_design_effect(
     stratum_counts = np.bincount(stratum_index)
     rates = np.bincount(stratum_index, weights=values) / stratum_counts
     influence = question_weights * (values - rates[stratum_index])
-    _, part, part_counts = np.unique(
+    _, part_index, part_counts = np.unique(
         cluster_index * n_strata + stratum_index, return_inverse=True, return_counts=True
     )
     n_in_stratum = stratum_counts[stratum_index]
-    independent = float(np.sum(influence**2 / _residual_share(1, n_in_stratum)))
-    clustered_influence = influence / np.sqrt(_residual_share(part_counts[part], n_in_stratum))
-    clustered = _sum_of_squares(clustered_influence, cluster_index)
-    all_equal = _sum_of_squares(question_weights, cluster_index) / float(np.sum(question_weights**2))
-    if independent <= 0:
-        return max(1.0, all_equal)
-    count = min(values.sum(), len(values) - values.sum())
-    effect = (count * clustered / independent + EXAM_PRIOR_HITS * all_equal) / (count + EXAM_PRIOR_HITS)
+    independent_variance = float(np.sum(influence**2 / _compute_residual_share(1, n_in_stratum)))
+    clustered_influence = influence / np.sqrt(_compute_residual_share(part_counts[part_index], n_in_stratum))
+    clustered_variance = _sum_of_squares(clustered_influence, cluster_index)
+    effect_if_equal = _sum_of_squares(question_weights, cluster_index) / float(np.sum(question_weights**2))
+    if independent_variance <= 0:
+        return max(1.0, effect_if_equal)
+    n_rarer = min(values.sum(), len(values) - values.sum())
+    effect = (n_rarer * clustered_variance / independent_variance + EXAM_PRIOR_HITS * effect_if_equal) / (
+        n_rarer + EXAM_PRIOR_HITS
+    )
     return max(1.0, float(effect))
 
 
-def _residual_share(n_removed: int | NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.float64]:
+def _compute_residual_share(n_removed: int | NDArray[np.int64], n: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the share of a variance that remains after the mean of ``n`` questions was subtracted."""
     share: NDArray[np.float64] = 1 - n_removed / n
     return np.where(share > 0, share, 1.0)
@@ -302,7 +308,7 @@ def stratified_mean(
     )  # fmt: skip
 
 
-def _standard_error(
+def _compute_standard_error(
     strata: Sequence[StratumCount], rates: Sequence[float], size: int, effect: float
 ) -> float | None:
     variance = 0.0
@@ -316,7 +322,7 @@ def _standard_error(
     return math.sqrt(variance * effect)
 
 
-def _effective_size(
+def _compute_effective_size(
     hits: NDArray[np.int64], reviewed: NDArray[np.int64], sizes: NDArray[np.int64], rate: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Compute the effective sample size of the weighted rate, at most Kish's."""
@@ -334,7 +340,7 @@ def _effective_size(
     )
 
 
-def _bounds(strata: Sequence[StratumCount], size: int) -> tuple[float, float] | None:
+def _compute_bounds(strata: Sequence[StratumCount], size: int) -> tuple[float, float] | None:
     """Compute the rates if no skipped question is a hit and if all are; None if no question was skipped."""
     if not any(stratum.skipped for stratum in strata):
         return None

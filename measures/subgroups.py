@@ -1,10 +1,10 @@
-"""Weighted rates in a part of a sample, such as the share of errors among the questions that a check finds.
+"""Weighted rates in a part of a sample, such as the share of errors among the questions that a check flags.
 
 The rate of a part is a ratio of two weighted sums, because the size of the part is unknown. Its variance is
 by Taylor linearisation, clustered by patient, with replacement (no finite-population correction) and without
 strata, which errs towards wide intervals. The interval is Clopper and Pearson's at the effective sample size
 (Korn and Graubard), at most that of Kish, (sum of weights)^2 / sum of squared weights. Without a hit or
-without a miss the variance is 0; each patient then counts as at most one question.
+without a miss the variance is 0; the effective size is then at most the number of patients.
 
 Sources: Cochran WG, Sampling Techniques, 3rd ed., 1977, section 5A.14; Korn EL, Graubard BI, Surv Methodol
 1998;24:193-201; Kish L, Survey Sampling, 1965.
@@ -66,14 +66,14 @@ def subgroup_rate(
         return SubgroupRate(n=0, hits=0)
     total = weights.sum()
     rate = float(weights @ hits / total)
-    size = _effective_size(hits, weights, clusters, rate)
+    size = _compute_effective_size(hits, weights, clusters, rate)
     tail = (1 - confidence) / 2
     low = scipy.special.betaincinv(rate * size, size - rate * size + 1, tail) if count else 0.0
     high = scipy.special.betaincinv(rate * size + 1, size - rate * size, 1 - tail) if count < n else 1.0
     return SubgroupRate(n=n, hits=count, estimate=rate, low=float(low), high=float(high))
 
 
-def _effective_size(
+def _compute_effective_size(
     hits: NDArray[np.bool_], weights: NDArray[np.float64], clusters: NDArray[np.int64], rate: float
 ) -> float:
     cluster_index, n_clusters = renumber_clusters(clusters)

@@ -1,9 +1,9 @@
 """BLEU-1 and ROUGE-L between a model's text and a reference text.
 
-BLEU is a corpus measure: the counts of all texts are summed before they are divided, so a corpus has no mean
-of its texts. Counts and values are those of sacrebleu, whose tokenizer is used. ROUGE-L is the F measure of
-the longest common subsequence of one text, and its mean over texts is reported. Both are 0 to 1 here; papers
-print them multiplied by 100.
+BLEU is a corpus measure: the counts of all texts are summed before they are divided, so its value is not a
+mean over texts. Counts and values are those of sacrebleu, whose tokenizer is used. ROUGE-L is the F measure
+of the longest common subsequence of one text, and its mean over texts is reported. Both are 0 to 1 here;
+papers print them multiplied by 100.
 
 Edge cases. A corpus without a common word, or without a word, has a BLEU of 0. A text without a word has a
 ROUGE-L of 0.
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from measures.cluster_groups import ClusterGroups
 from measures.proportions import CONFIDENCE
 
-#: ROUGE-L as of the package rouge-score, without stemming.
+#: The signature of ROUGE-L; its values are those of the package rouge-score without stemming.
 ROUGE_SIGNATURE = "ROUGE-L|f:1|stem:no|tok:rouge_score-0.1.2|impl:overread/1"
 _NOT_A_WORD = re.compile(r"[^a-z0-9]+")
 
@@ -58,7 +58,7 @@ class BleuResult:
 
 
 def describe_bleu() -> str:
-    """Return the signature of BLEU-1, as sacrebleu writes it, with the order."""
+    """Return the signature of BLEU-1 in sacrebleu's format, preceded by the name with the order."""
     return f"BLEU-1|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{version('sacrebleu')}"
 
 
@@ -136,19 +136,21 @@ def bleu_by_group(
     Returns:
         The results by group and column.
     """
-    known = candidate >= 0
-    part_n = groups.sum_by_part(known)
-    parts = [groups.sum_by_part(np.where(known, counts, 0)) for counts in (common, candidate, reference)]
+    is_known = candidate >= 0
+    part_n = groups.sum_by_part(is_known)
+    parts = [groups.sum_by_part(np.where(is_known, counts, 0)) for counts in (common, candidate, reference)]
     totals = [groups.sum_by_group(part) for part in parts]
-    per_common, per_candidate = (
+    inverse_common, inverse_candidate = (
         np.divide(1.0, total, out=np.zeros_like(total), where=total > 0) for total in totals[:2]
     )
     # log BLEU = log(common) - log(candidate) + min(0, 1 - reference / candidate)
-    influence = parts[0] * groups.repeat_by_part(per_common) - parts[1] * groups.repeat_by_part(per_candidate)
+    influence = parts[0] * groups.repeat_by_part(inverse_common) - parts[1] * groups.repeat_by_part(
+        inverse_candidate
+    )
     is_short = totals[1] < totals[2]
-    slope = np.where(is_short, totals[2] * per_candidate**2, 0.0)
+    slope = np.where(is_short, totals[2] * inverse_candidate**2, 0.0)
     influence += parts[1] * groups.repeat_by_part(slope)
-    influence -= parts[2] * groups.repeat_by_part(np.where(is_short, per_candidate, 0.0))
+    influence -= parts[2] * groups.repeat_by_part(np.where(is_short, inverse_candidate, 0.0))
     n, clusters = groups.sum_by_group(part_n), groups.sum_by_group(part_n > 0)
     squares = groups.sum_by_group(influence**2)
     return [

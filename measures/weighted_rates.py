@@ -6,23 +6,22 @@ patient, or by exam if no patient is known: questions that were certain to be dr
 
 Prediction-powered. A prediction of the error is known for every question of the dataset. The estimate is the
 mean prediction plus the weighted mean of (error - prediction) among the judged questions. The prediction is
-multiplied by a tuning constant, 0 or more, that minimises the variance (PPI++): a useless prediction
-has no influence. It must not have been fitted to the verdicts.
+multiplied by a tuning constant, 0 or more, that minimises the variance (PPI++), so a useless prediction has
+no influence. The prediction must not have been fitted to the verdicts.
 
-The interval. It is Clopper and Pearson's with the moments of a weighted sum, as Fay and Feuer's interval is
-that of a Poisson count: for the upper limit, one question with the property and with the mean weight of a
-drawn question is added (Tiwari; Fay and Feuer add the largest weight), and the limit is a quantile of the
-beta distribution with the resulting mean and variance. The lower limit is that of the questions without the
-property. With equal weights it is Clopper and Pearson's. If several questions belong to one cluster, the
-added question has the weight of so many.
+The interval. It extends Clopper and Pearson's interval to a weighted sum, as Fay and Feuer's extends that of
+a Poisson count: for the upper limit, one question with the property and with the mean weight of a drawn
+question is added (Tiwari; Fay and Feuer add the largest weight), and the limit is a quantile of the beta
+distribution with the resulting mean and variance. The lower limit is 1 minus the upper limit of the rate
+without the property. With equal weights the interval is Clopper and Pearson's. If several questions belong to
+one cluster, the weight of the added question is multiplied by a weighted mean of the cluster sizes.
 
 Looks. An interval that is looked at after every verdict, until it is narrow enough, needs a higher
 confidence level: :func:`level_for_every_look`.
 
 Sources: Hajek J, Ann Math Stat 1964;35:1491-1523; Fay MP, Feuer EJ, Stat Med 1997;16:791-801; Tiwari RC
-et al., Stat Methods Med Res 2006;15:547-569; Angelopoulos AN
-et al., Science 2023;382:669-674 and arXiv:2311.01453 (PPI++); Waudby-Smith I et al., Ann Stat
-2024;52:2613-2640.
+et al., Stat Methods Med Res 2006;15:547-569; Angelopoulos AN et al., Science 2023;382:669-674 and
+arXiv:2311.01453 (PPI++); Waudby-Smith I et al., Ann Stat 2024;52:2613-2640.
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ class WeightedRate:
     """A rate in the whole dataset, 0 to 1, from ``n`` judged questions, ``hits`` of which have the property.
 
     ``effective_size`` is the number of questions that a simple random sample needs for the same variance;
-    None if all questions are alike. Without a prediction it is at most Kish's. ``tuning`` is the constant of
-    the prediction, 0 without one. Rate and limits are None if nothing was judged.
+    None if all questions or none have the property. Without a prediction it is at most Kish's. ``tuning`` is
+    the constant of the prediction, 0 without a prediction. Rate and limits are None if nothing was judged.
     """
 
     n: int
@@ -85,8 +84,8 @@ def weighted_rate(
 
     Args:
         hits: whether each judged question has the property, shape (n,).
-        probabilities: the probability of each judged question to be drawn and judged, above 0 to 1, shape
-            (n,).
+        probabilities: the probability of each judged question to be drawn and judged, above 0 and at most 1,
+            shape (n,).
         clusters: the exam or patient of each question, shape (n,).
         prediction: the prediction; None for the Horvitz-Thompson estimate.
         confidence: the confidence level of the interval.
@@ -104,20 +103,20 @@ def weighted_rate(
     if prediction is not None and min(count, n - count) >= MINIMUM_TO_TUNE:
         tuning = _compute_tuning_constant(sample, prediction)
     # The known part of the rate, and the part of each question that the prediction does not explain.
-    known = tuning * prediction.mean if prediction is not None else 0.0
+    known_part = tuning * prediction.mean if prediction is not None else 0.0
     residuals = sample.values - (tuning * prediction.values if prediction is not None else 0.0)
     mean_residual = float(sample.weights @ residuals / sample.weights.sum())
-    estimate = min(1.0, max(0.0, known + mean_residual))
-    variance = _variance(sample, residuals, mean_residual)
+    estimate = min(1.0, max(0.0, known_part + mean_residual))
+    variance = _compute_variance(sample, residuals, mean_residual)
     tail = (1 - confidence) / 2
     return WeightedRate(
         n=n,
         hits=count,
         estimate=estimate,
         se=math.sqrt(variance),
-        low=min(estimate, 1 - _upper_limit(sample, 1 - known, -residuals, tail)),
-        high=max(estimate, _upper_limit(sample, known, residuals, tail)),
-        effective_size=_effective_size(sample, variance) if 0 < count < n else None,
+        low=min(estimate, 1 - _compute_upper_limit(sample, 1 - known_part, -residuals, tail)),
+        high=max(estimate, _compute_upper_limit(sample, known_part, residuals, tail)),
+        effective_size=_compute_effective_size(sample, variance) if 0 < count < n else None,
         tuning=tuning,
     )
 
@@ -125,8 +124,8 @@ def weighted_rate(
 def level_for_every_look(n: int, *, planned: int, confidence: float = CONFIDENCE) -> float:
     """Compute the level at which an interval may be looked at after every verdict.
 
-    With it, the intervals of all looks together contain the rate with the stated confidence, so review may
-    stop as soon as the interval is narrow enough. The level is lowest in effort at ``planned`` questions.
+    At this level, the intervals of all looks together contain the rate with the stated confidence, so review
+    may stop as soon as the interval is narrow enough. The intervals are tuned for ``planned`` questions.
 
     Args:
         n: the number of judged questions, 1 or more.
@@ -139,8 +138,8 @@ def level_for_every_look(n: int, *, planned: int, confidence: float = CONFIDENCE
     0.9976
     """
     alpha = 1 - confidence
-    spread = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / planned
-    boundary = (n * spread + 1) / (n * spread) * math.log((n * spread + 1) / alpha**2)
+    rho_squared = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / planned
+    boundary = (n * rho_squared + 1) / (n * rho_squared) * math.log((n * rho_squared + 1) / alpha**2)
     return 1 - 2 * float(scipy.special.ndtr(-math.sqrt(boundary)))
 
 
@@ -165,7 +164,8 @@ class _Sample:
         cluster_index, n_clusters = renumber_clusters(clusters)
         weights = 1 / probabilities
         by_cluster = np.bincount(cluster_index, weights=weights)
-        cluster_factor = float(by_cluster @ by_cluster / (weights @ weights))  # 1 with one question each
+        # The factor is 1 if each cluster has one question.
+        cluster_factor = float(by_cluster @ by_cluster / (weights @ weights))
         return cls(
             values=hits.astype(np.float64),
             weights=weights,
@@ -182,32 +182,34 @@ def _sum_of_squares(sample: _Sample, residuals: NDArray[np.float64], centre: flo
     return float(by_cluster @ by_cluster)
 
 
-def _variance(sample: _Sample, residuals: NDArray[np.float64], centre: float) -> float:
+def _compute_variance(sample: _Sample, residuals: NDArray[np.float64], centre: float) -> float:
     correction = sample.n_clusters / max(1, sample.n_clusters - 1)
     return correction * _sum_of_squares(sample, residuals, centre) / float(sample.weights.sum()) ** 2
 
 
-def _effective_size(sample: _Sample, variance: float) -> float | None:
+def _compute_effective_size(sample: _Sample, variance: float) -> float | None:
     """Compute the effective size without the prediction, times the gain by the prediction."""
     centre = float(sample.weights @ sample.values / sample.weights.sum())
-    plain_variance = _variance(sample, sample.values, centre)
+    plain_variance = _compute_variance(sample, sample.values, centre)
     if plain_variance <= 0 or variance <= 0:
         return None
     plain_size = effective_size(sample.weights, rate=centre, variance=plain_variance)
     return plain_size * plain_variance / variance
 
 
-def _upper_limit(sample: _Sample, known: float, residuals: NDArray[np.float64], tail: float) -> float:
-    """Compute the upper limit of known + mean residual, of which each question has at most 1."""
-    added = sample.added_weight
-    total = float(sample.weights.sum()) + added
-    if added <= 0:  # everything was certain to be judged
-        return known + float(sample.weights @ residuals) / total
-    centre = (float(sample.weights @ residuals) + added * (1 - known)) / total
-    rate = known + centre
+def _compute_upper_limit(
+    sample: _Sample, known_part: float, residuals: NDArray[np.float64], tail: float
+) -> float:
+    """Compute the upper limit of the known part + mean residual; a question adds at most 1 to this sum."""
+    added_weight = sample.added_weight
+    total = float(sample.weights.sum()) + added_weight
+    if added_weight <= 0:  # everything was certain to be judged
+        return known_part + float(sample.weights @ residuals) / total
+    centre = (float(sample.weights @ residuals) + added_weight * (1 - known_part)) / total
+    rate = known_part + centre
     if not 0 < rate < 1:
         return 1.0
-    squares = _sum_of_squares(sample, residuals, centre) + (added * (1 - rate)) ** 2
+    squares = _sum_of_squares(sample, residuals, centre) + (added_weight * (1 - rate)) ** 2
     size = rate * (1 - rate) * total**2 / squares
     return float(scipy.special.betaincinv(rate * size, (1 - rate) * size, 1 - tail))
 
@@ -218,5 +220,9 @@ def _compute_tuning_constant(sample: _Sample, prediction: Prediction) -> float:
     total = sample.weights.sum()
     values = sample.values - float(sample.weights @ sample.values / total)
     predicted = prediction.values - float(sample.weights @ prediction.values / total)
-    spread = float(importance @ predicted**2)
-    return max(0.0, float(importance @ (values * predicted)) / spread) if spread > 0 else 0.0
+    predicted_variance = float(importance @ predicted**2)
+    return (
+        max(0.0, float(importance @ (values * predicted)) / predicted_variance)
+        if predicted_variance > 0
+        else 0.0
+    )

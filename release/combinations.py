@@ -16,7 +16,7 @@ from domain.batches import Batch, FormScope
 from domain.verdicts import Decision
 from records.columns import DECISIONS, LatestVerdicts
 
-_PARTS = tuple(FormScope)
+_FORM_SCOPES = tuple(FormScope)
 
 
 def combine_verdicts(
@@ -36,12 +36,12 @@ def combine_verdicts(
     starts = np.flatnonzero(np.diff(questions, prepend=-1))
     if not len(starts):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    parts_index = np.select(
+    scope_index = np.select(
         [latest_verdicts.batches[rows] == batch.id for batch in batches],
-        [_PARTS.index(batch.settings.parts) for batch in batches],
+        [_FORM_SCOPES.index(batch.settings.parts) for batch in batches],
     )
     codes = (
-        latest_verdicts.decisions[rows].astype(np.int64) * len(_PARTS) + parts_index
+        latest_verdicts.decisions[rows].astype(np.int64) * len(_FORM_SCOPES) + scope_index
     ) * 2 + latest_verdicts.corrects[rows]
     return questions[starts], np.bitwise_or.reduceat(np.left_shift(1, codes), starts)
 
@@ -49,7 +49,10 @@ def combine_verdicts(
 def decode_combination(combination: int) -> frozenset[tuple[Decision, FormScope, bool]]:
     """Return the verdicts of a bit set: (decision, requested form fields, whether nothing was corrected)."""
     judgement_kinds = [
-        (decision, parts, not corrects) for decision in DECISIONS for parts in _PARTS for corrects in (0, 1)
+        (decision, scope, not corrects)
+        for decision in DECISIONS
+        for scope in _FORM_SCOPES
+        for corrects in (0, 1)
     ]
     return frozenset(
         judgement_kind for bit, judgement_kind in enumerate(judgement_kinds) if combination >> bit & 1

@@ -103,7 +103,7 @@ def compare_releases(old: Path, new: Path, *, with_keys: bool = False) -> Compar
     for question_id in common_ids:
         before, after = old_records[question_id], new_records[question_id]
         changed_fields = [
-            name for name in _FIELD_NOUNS if _normalized_value(before, name) != _normalized_value(after, name)
+            name for name in _FIELD_NOUNS if _normalize_value(before, name) != _normalize_value(after, name)
         ]
         if before["_side"] != after["_side"] and not with_keys:
             changed_fields = [
@@ -115,8 +115,8 @@ def compare_releases(old: Path, new: Path, *, with_keys: bool = False) -> Compar
                 FieldChange(
                     question_id=question_id,
                     field=name,
-                    before=_normalized_value(before, name),
-                    after=_normalized_value(after, name),
+                    before=_normalize_value(before, name),
+                    after=_normalize_value(after, name),
                 )
             )
         unchanged += not changed_fields
@@ -154,6 +154,6 @@ def _read_records(folder: Path, *, with_keys: bool) -> dict[str, dict[str, Any]]
     return records
 
 
-def _normalized_value(record: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - any JSON value
+def _normalize_value(record: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - any JSON value
     """Return the value, or None if it is empty, so that missing and empty fields are equal."""
     return record.get(name) or None

@@ -25,8 +25,8 @@ class DatasetContent:
 class SharedWording:
     """Questions of several datasets with the same wording and key, or with two near-duplicate wordings.
 
-    ``stems`` has the stem of one wording or of two, ``similarity`` is 1 for one. ``questions`` counts the
-    questions by dataset.
+    ``stems`` has one stem if the wordings are equal, two if they are near-duplicates; ``similarity`` is 1 for
+    one stem. ``questions`` counts the questions by dataset.
     """
 
     stems: tuple[str, ...]

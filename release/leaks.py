@@ -1,4 +1,4 @@
-"""Finds patients, images and reports that are in two groups of exams: splits of a release, or datasets."""
+"""Finds patients, images and reports in more than one group of exams; groups are splits or datasets."""
 
 from __future__ import annotations
 

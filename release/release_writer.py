@@ -84,14 +84,14 @@ class ReleaseWriter:
             with_images=options.with_images,
             with_report=options.with_report,
         )
-        files = self.gold.images if options.with_images else {}
-        self._files = files
+        image_paths = self.gold.images if options.with_images else {}
+        self._image_paths = image_paths
         self._split_table: HashedFile | None = None
-        if Split.TRAIN in self._splits:
+        if Split.TRAIN in self._planned_splits:
             self._split_table = HashedFile(folder / SPLIT_TABLE)
         self._formats: dict[Split, list[FormatWriter]] = {
-            split: _create_format_writers(_make_split_folder(folder, split), files, options)
-            for split in self._splits
+            split: _create_format_writers(_make_split_folder(folder, split), image_paths, options)
+            for split in self._planned_splits
             if split is not Split.PRIVATE
         }
         self._sr: SrWriter | None = None
@@ -106,8 +106,8 @@ class ReleaseWriter:
         self._errata = OptionalFile(folder / ERRATA)
         self.content = ContentCounts()
         #: The ids of the released questions in each split.
-        self.released: dict[Split, list[str]] = {split: [] for split in self._splits}
-        self._exams: dict[Split, set[str]] = {split: set() for split in self._splits}
+        self.released: dict[Split, list[str]] = {split: [] for split in self._planned_splits}
+        self._exams: dict[Split, set[str]] = {split: set() for split in self._planned_splits}
 
     def add(self, outcome: GoldItem | Excluded) -> None:
         """Write the records of one judged question."""
@@ -115,7 +115,7 @@ class ReleaseWriter:
         if isinstance(outcome, Excluded):
             self.gold.add(outcome)
             return
-        split = self._split_of(outcome)
+        split = self._find_split(outcome)
         self.released[split].append(outcome.question.id)
         self._exams[split].add(outcome.judged.exam.id)
         self.content.add(outcome)
@@ -131,7 +131,9 @@ class ReleaseWriter:
             exam = outcome.judged.exam
             self.gold.add_images(exam)
             report = exam.report if self._options.with_report else None
-            record = question_to_record(outcome.question, exam_to_record(exam, self._files), report=report)
+            record = question_to_record(
+                outcome.question, exam_to_record(exam, self._image_paths), report=report
+            )
             self.private.add(
                 record,
                 corrections=self.gold.correction_records(outcome),
@@ -143,7 +145,7 @@ class ReleaseWriter:
             format_writer.add(outcome)
 
     def _add_errata(self, outcome: GoldItem | Excluded) -> None:
-        """Write the settled reports of a question; those of private questions go with the keys."""
+        """Write the settled reports of a question; reports of private questions go to the keys' folder."""
         judged = outcome.judged
         for report in self._options.reports.get(judged.question.id, ()):
             settlement = settle_report(report, imported=judged.question, adjudication=judged.adjudication)
@@ -169,11 +171,11 @@ class ReleaseWriter:
             return None
         return {
             split.value: {"questions": len(self.released[split]), "exams": len(self._exams[split])}
-            for split in self._splits
+            for split in self._planned_splits
         }
 
     @property
-    def _splits(self) -> tuple[Split, ...]:
+    def _planned_splits(self) -> tuple[Split, ...]:
         return (Split.PUBLIC,) if self._options.plan is None else tuple(self._options.plan.shares)
 
     @property
@@ -218,15 +220,15 @@ class ReleaseWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the files and flush them to the disk, unless there was an error."""
-        parts: list[Any] = [self.gold, *self.formats, *([self._split_table] if self._split_table else [])]
-        with ExitStack() as stack:  # closes every part, even if closing another one fails
-            for part in parts:
-                stack.callback(part.__exit__, kind, error, trace)
+        writers: list[Any] = [self.gold, *self.formats, *([self._split_table] if self._split_table else [])]
+        with ExitStack() as stack:  # closes every writer, even if closing another one fails
+            for writer in writers:
+                stack.callback(writer.__exit__, kind, error, trace)
             stack.callback(self._errata.close, kind)
             if self.private is not None:
                 stack.callback(self.private.close, kind)
 
-    def _split_of(self, gold: GoldItem) -> Split:
+    def _find_split(self, gold: GoldItem) -> Split:
         if self._options.plan is None:
             return Split.PUBLIC
         return self._options.split_by_exam[gold.judged.exam.id]
@@ -240,13 +242,13 @@ def _make_split_folder(folder: Path, split: Split) -> Path:
 
 
 def _create_format_writers(
-    folder: Path, files: Mapping[str, str], options: ReleaseOptions
+    folder: Path, image_paths: Mapping[str, str], options: ReleaseOptions
 ) -> list[FormatWriter]:
     writer_factories: dict[FormatName, Callable[[], FormatWriter]] = {
-        FormatName.REXVQA: lambda: RexvqaWriter(folder, files=files, with_report=options.with_report),
-        FormatName.GEMEX: lambda: GemexWriter(folder, files=files, with_report=options.with_report),
-        FormatName.COCO: lambda: CocoWriter(folder, paths_by_sha256=files),
-        FormatName.PARQUET: lambda: _create_parquet_writer(folder, files, options.load_display_image),
+        FormatName.REXVQA: lambda: RexvqaWriter(folder, files=image_paths, with_report=options.with_report),
+        FormatName.GEMEX: lambda: GemexWriter(folder, files=image_paths, with_report=options.with_report),
+        FormatName.COCO: lambda: CocoWriter(folder, paths_by_sha256=image_paths),
+        FormatName.PARQUET: lambda: _create_parquet_writer(folder, image_paths, options.load_display_image),
     }
     return [make_writer() for name, make_writer in writer_factories.items() if name in options.formats]
 
@@ -256,7 +258,7 @@ class GoldFileWriter:
 
     ``reviewer_names`` has the reviewers' names in the release, by person id. If ``with_images`` is True, the
     file of a radiograph is ``images/<sha256><suffix>``, and :attr:`images` has the files to copy; otherwise
-    it is the path in the question file.
+    the file is the path in the question file.
     """
 
     def __init__(
@@ -269,7 +271,7 @@ class GoldFileWriter:
             for name in ("gold.jsonl", "gold.csv", "corrections.jsonl", "left_out.jsonl", "images.jsonl")
         }
         self._provenance = OptionalFile(folder / "provenance.jsonl")
-        self._exams: set[str] = set()
+        self._written_exam_ids: set[str] = set()
         self.images: dict[str, str] = {}
         self._encoded_exam: tuple[Exam, msgspec.Raw] | None = None
         self._gold = self._files["gold.jsonl"]
@@ -278,19 +280,18 @@ class GoldFileWriter:
     def add(self, outcome: GoldItem | Excluded) -> None:
         """Write the records of one judged question."""
         if isinstance(outcome, Excluded):
-            self._files["left_out.jsonl"].write_json_line(self._excluded_record(outcome))
+            self._files["left_out.jsonl"].write_json_line(self._build_excluded_record(outcome))
             return
         exam = outcome.judged.exam
         self.add_images(exam)
-        files = self.images if self._with_images else {}
-        if (
-            self._encoded_exam is None or self._encoded_exam[0] is not exam
-        ):  # the questions of an exam are consecutive
-            self._encoded_exam = (exam, msgspec.Raw(msgspec.json.encode(exam_to_record(exam, files))))
+        image_paths = self.images if self._with_images else {}
+        # The record is kept, because the questions of an exam are consecutive.
+        if self._encoded_exam is None or self._encoded_exam[0] is not exam:
+            self._encoded_exam = (exam, msgspec.Raw(msgspec.json.encode(exam_to_record(exam, image_paths))))
         report = exam.report if self._with_report else None
         record = question_to_record(outcome.question, self._encoded_exam[1], report=report)
         self._gold.write_json_line(record)
-        self._table.add(outcome, record, files)
+        self._table.add(outcome, record, image_paths)
         for line in self.correction_records(outcome) if outcome.changes else ():
             self._files["corrections.jsonl"].write_json_line(line)
         self._provenance.add(self.provenance_record(outcome))
@@ -306,7 +307,7 @@ class GoldFileWriter:
                 "batch": gold.judged.adjudicated_in,
                 "revision": adjudication.revision,
                 "adjudicated": True,
-                **_image_display_field(adjudication.image),
+                **_build_image_display_field(adjudication.image),
             }
             return [
                 {
@@ -326,10 +327,10 @@ class GoldFileWriter:
                 "after": to_plain(change.after),
                 "who": self._reviewer_names[judgement.person_id],
                 "when": format_utc(judgement.given_at),
-                "why": _correction_reason(judgement),
+                "why": _format_correction_reason(judgement),
                 "batch": judgement.batch,
                 "revision": judgement.revision,
-                **_image_display_field(judgement.image),
+                **_build_image_display_field(judgement.image),
             }
             for judgement in gold.judged.judgements
             if has_correction(judgement.decision)
@@ -377,8 +378,8 @@ class GoldFileWriter:
             "version": source.version,
             "prompt_version": source.prompt_version,
             **msgspec.to_builtins(provenance_to_record(provenance)),
-            "verdicts": [self._judgement_record(judgement) for judgement in gold.judged.judgements],
-            **self._adjudication_record(gold),
+            "verdicts": [self._build_judgement_record(judgement) for judgement in gold.judged.judgements],
+            **self._build_adjudication_record(gold),
         }
 
     def list_entries(self) -> list[Entry]:
@@ -401,13 +402,13 @@ class GoldFileWriter:
 
     def add_images(self, exam: Exam) -> None:
         """Write the records of ``images.jsonl`` for an exam, unless they are already written."""
-        if exam.id in self._exams:
+        if exam.id in self._written_exam_ids:
             return
-        self._exams.add(exam.id)
+        self._written_exam_ids.add(exam.id)
         for radiograph in exam.radiographs:
             if radiograph.sha256 and self._with_images:
                 self.images.setdefault(
-                    radiograph.sha256, f"images/{radiograph.sha256}{_image_suffix(radiograph)}"
+                    radiograph.sha256, f"images/{radiograph.sha256}{_find_image_suffix(radiograph)}"
                 )
             self._files["images.jsonl"].write_json_line(
                 {
@@ -423,7 +424,7 @@ class GoldFileWriter:
                 }
             )
 
-    def _excluded_record(self, excluded: Excluded) -> dict[str, Any]:
+    def _build_excluded_record(self, excluded: Excluded) -> dict[str, Any]:
         question = excluded.judged.question
         return {
             "question_id": question.id,
@@ -431,27 +432,27 @@ class GoldFileWriter:
             "stratum": excluded.judged.stratum,
             "verdicts": [
                 {
-                    **self._judgement_record(judgement),
+                    **self._build_judgement_record(judgement),
                     "comment": judgement.comment,
                     "correction": correction_to_plain(judgement.correction),
-                    **_image_display_field(judgement.image),
+                    **_build_image_display_field(judgement.image),
                 }
                 for judgement in excluded.judged.judgements
             ],
-            **self._adjudication_record(excluded),
+            **self._build_adjudication_record(excluded),
         }
 
-    def _judgement_record(self, judgement: Judgement) -> dict[str, Any]:
+    def _build_judgement_record(self, judgement: Judgement) -> dict[str, Any]:
         return {
             "who": self._reviewer_names[judgement.person_id],
             "when": format_utc(judgement.given_at),
             "batch": judgement.batch,
             "revision": judgement.revision,
             "decision": judgement.decision.value,
-            "errors": _error_values(judgement),
+            "errors": _list_error_values(judgement),
         }
 
-    def _adjudication_record(self, outcome: GoldItem | Excluded) -> dict[str, Any]:
+    def _build_adjudication_record(self, outcome: GoldItem | Excluded) -> dict[str, Any]:
         adjudication = outcome.judged.adjudication
         if adjudication is None:
             return {}
@@ -464,7 +465,7 @@ class GoldFileWriter:
                 "who": adjudicator,
                 "when": decided_at,
                 "why": adjudication.reason,
-                **_image_display_field(adjudication.image),
+                **_build_image_display_field(adjudication.image),
             }
         }
 
@@ -474,30 +475,30 @@ def format_utc(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _correction_reason(judgement: Judgement) -> str:
+def _format_correction_reason(judgement: Judgement) -> str:
     """Return the kinds of error, the comment, and the reason for changing an earlier verdict, as one text."""
     remarks = " ".join(text for text in (judgement.comment.strip(), judgement.why.strip()) if text)
-    return ": ".join(part for part in (", ".join(_error_values(judgement)), remarks) if part)
+    return ": ".join(part for part in (", ".join(_list_error_values(judgement)), remarks) if part)
 
 
-def _image_display_field(image: ImageDisplay | None) -> dict[str, str]:
+def _build_image_display_field(image: ImageDisplay | None) -> dict[str, str]:
     """Return the field that states whether the radiographs were on screen; empty if that was not recorded."""
     return {} if image is None else {"image": image.value}
 
 
-def _error_values(judgement: Judgement) -> list[str]:
+def _list_error_values(judgement: Judgement) -> list[str]:
     return [kind.value for kind in _ERROR_KINDS if kind in judgement.errors] if judgement.errors else []
 
 
-def _image_suffix(radiograph: Radiograph) -> str:
+def _find_image_suffix(radiograph: Radiograph) -> str:
     """Return the suffix of the imported file's name, or an empty text if it is not that of an image."""
     suffix = Path(radiograph.file.replace("\\", "/")).suffix.lower()
     return suffix if suffix in _IMAGE_SUFFIXES else ""
 
 
 def _create_parquet_writer(
-    folder: Path, files: Mapping[str, str], load_display_image: DisplayImageLoader | None
+    folder: Path, image_paths: Mapping[str, str], load_display_image: DisplayImageLoader | None
 ) -> FormatWriter:
     from release.formats.parquet import ParquetWriter  # noqa: PLC0415 - imports pyarrow, which is not needed at start
 
-    return ParquetWriter(folder, files=files, load_display_image=load_display_image)
+    return ParquetWriter(folder, files=image_paths, load_display_image=load_display_image)

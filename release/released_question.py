@@ -1,4 +1,4 @@
-"""Finds one question in the folder of a release, without reading the others as questions."""
+"""Finds one question in the folder of a release, without decoding the other questions."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def find_released_question(folder: Path, *, manifest_sha256: str, question_id: s
         raise Refused(f"{folder / MANIFEST} was changed after its creation. Restore it from a backup.")
     manifest = read_manifest(folder)
     if split is Split.PRIVATE:
-        path, expected = keys_folder_of(folder) / KEYS, manifest["splits"]["private"]["keys_sha256"]
+        path, expected_sha256 = keys_folder_of(folder) / KEYS, manifest["splits"]["private"]["keys_sha256"]
     else:
         path = folder / _GOLD
-        expected = next(entry["sha256"] for entry in manifest["files"] if entry["path"] == _GOLD)
+        expected_sha256 = next(entry["sha256"] for entry in manifest["files"] if entry["path"] == _GOLD)
     if not path.is_file():
         raise NotFound(f"{path} is missing. Restore it from a backup.")
-    if hash_file(path)[0] != expected:
+    if hash_file(path)[0] != expected_sha256:
         raise InvalidValue("release", f"{path} does not match its SHA-256 in {MANIFEST}")
     id_text = msgspec.json.encode(question_id)
     with path.open("rb") as file:

@@ -35,7 +35,7 @@ def decide_release(judged: JudgedQuestion) -> GoldItem | Excluded:
         The released question, or the question with the reason for its exclusion.
     """
     if judged.adjudication is not None:
-        return _adjudicated_outcome(judged, judged.adjudication)
+        return _resolve_adjudicated_outcome(judged, judged.adjudication)
     outcome = resolve_outcome_without_content(
         frozenset(
             [
@@ -58,10 +58,10 @@ def decide_release(judged: JudgedQuestion) -> GoldItem | Excluded:
         for judgement in judged.judgements
         if judgement in full_judgements or not judgement.correction.is_empty()
     ]
-    first = full_judgements[0].correction
-    result = _apply_correction(judged.question, first)
+    first_correction = full_judgements[0].correction
+    result = _apply_correction(judged.question, first_correction)
     for judgement in relevant:
-        if judgement is not full_judgements[0] and not _same_question(
+        if judgement is not full_judgements[0] and not _are_same_question(
             result, _apply_correction(judged.question, judgement.correction), min_iou=judged.same_box_iou
         ):
             return Excluded(judged=judged, reason=ExclusionReason.CORRECTIONS_DIFFER)
@@ -92,7 +92,7 @@ def resolve_outcome_without_content(
     return Decision.ACCEPT if all(nothing_corrected for _, _, nothing_corrected in judgements) else None
 
 
-def _adjudicated_outcome(judged: JudgedQuestion, adjudication: Adjudication) -> GoldItem | Excluded:
+def _resolve_adjudicated_outcome(judged: JudgedQuestion, adjudication: Adjudication) -> GoldItem | Excluded:
     if adjudication.decision is Decision.REJECT:
         return Excluded(judged=judged, reason=ExclusionReason.REJECTED_BY_ADJUDICATOR)
     return _build_gold_item(judged, _apply_correction(judged.question, adjudication.correction))
@@ -104,7 +104,7 @@ def _build_gold_item(judged: JudgedQuestion, result: Question) -> GoldItem:
     return GoldItem(question=result, judged=judged, decision=decision, changes=changes)
 
 
-def _same_question(first: Question, second: Question, *, min_iou: float) -> bool:
+def _are_same_question(first: Question, second: Question, *, min_iou: float) -> bool:
     if first == second:
         return True
     return replace(first, boxes=()) == replace(second, boxes=()) and boxes_match(

@@ -66,8 +66,11 @@ class SplitPlan:
             Split.TEST: self.test_share,
             Split.PRIVATE: self.private_share,
         }
-        rest = Split.TRAIN if self.valid_share or self.test_share else Split.PUBLIC
-        return {rest: 1 - sum(shares.values()), **{split: share for split, share in shares.items() if share}}
+        remaining_split = Split.TRAIN if self.valid_share or self.test_share else Split.PUBLIC
+        return {
+            remaining_split: 1 - sum(shares.values()),
+            **{split: share for split, share in shares.items() if share},
+        }
 
 
 def link_exam(
@@ -112,24 +115,24 @@ def cluster_exams(exams: Iterable[ExamLinks]) -> dict[str, str]:
     """
     parent: dict[str, str] = {}
 
-    def root(node: str) -> str:
+    def find_root(node: str) -> str:
         while parent.setdefault(node, node) != node:
             parent[node] = parent[parent[node]]
             node = parent[node]
         return node
 
-    names = []
+    exam_ids = []
     for exam in exams:
-        names.append(exam.exam)
+        exam_ids.append(exam.exam)
         link_keys = [f"image:{image}" for image in exam.images]
         if exam.patient and exam.patient.strip():
             link_keys.append(f"patient:{exam.patient.strip().casefold()}")
         for link_key in link_keys:
-            parent[root(link_key)] = root(f"exam:{exam.exam}")
+            parent[find_root(link_key)] = find_root(f"exam:{exam.exam}")
     members: dict[str, list[str]] = defaultdict(list)
-    for name in names:
-        members[root(f"exam:{name}")].append(name)
-    return {name: min(group) for group in members.values() for name in group}
+    for exam_id in exam_ids:
+        members[find_root(f"exam:{exam_id}")].append(exam_id)
+    return {exam_id: min(group) for group in members.values() for exam_id in group}
 
 
 def assign_splits(cluster_of: Mapping[str, str], plan: SplitPlan) -> dict[str, Split]:
@@ -137,20 +140,23 @@ def assign_splits(cluster_of: Mapping[str, str], plan: SplitPlan) -> dict[str, S
 
     The private split depends on the seed and its own share only.
     """
-    return {exam: _choose_split(_unit_hash(cluster, plan.seed), plan) for exam, cluster in cluster_of.items()}
+    return {
+        exam: _choose_split(_compute_unit_hash(cluster, plan.seed), plan)
+        for exam, cluster in cluster_of.items()
+    }
 
 
 def _choose_split(number: float, plan: SplitPlan) -> Split:
     limit = 0.0
-    rest, *others = plan.shares
-    for split in reversed(others):  # private comes first
+    remaining_split, *other_splits = plan.shares
+    for split in reversed(other_splits):  # private comes first
         limit += plan.shares[split]
         if number < limit:
             return split
-    return rest
+    return remaining_split
 
 
-def _unit_hash(cluster: str, seed: int) -> float:
+def _compute_unit_hash(cluster: str, seed: int) -> float:
     """Return a uniform number in [0, 1): the first 53 bits of the SHA-256 of seed and cluster."""
     digest = hashlib.sha256(f"overread.split/1\0{seed}\0{cluster}".encode()).digest()
     return (int.from_bytes(digest[:8], "big") >> 11) / (1 << 53)

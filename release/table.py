@@ -59,12 +59,11 @@ class GoldTable:
         """
         judged = gold.judged
         exam = judged.exam
-        if (
-            self._cached_exam_cells is None or self._cached_exam_cells[0] is not exam
-        ):  # the questions of an exam are consecutive
-            self._cached_exam_cells = (exam, _exam_cells(exam, files))
+        # The cells are cached, because the questions of an exam are consecutive.
+        if self._cached_exam_cells is None or self._cached_exam_cells[0] is not exam:
+            self._cached_exam_cells = (exam, _build_exam_cells(exam, files))
         cells = [
-            *_question_cells(gold, record),
+            *_build_question_cells(gold, record),
             *self._cached_exam_cells[1],
             "; ".join(sorted({judgement.batch for judgement in judged.judgements})),
             "; ".join([self._reviewer_names[judgement.person_id] for judgement in judged.judgements]),
@@ -85,27 +84,25 @@ class _TextWriter:
         self._write(text.encode())
 
 
-def _question_cells(gold: GoldItem, record: QuestionRecord) -> list[str | None]:
+def _build_question_cells(gold: GoldItem, record: QuestionRecord) -> list[str | None]:
     """Return the cells from ``question_id`` to ``boxes``."""
     cells = [*_question_values(gold.question)]
-    for column, format_value in _FORMATTERS:
-        cells[column] = format_value(cells[column])
+    for index, format_value in _FORMATTERS:
+        cells[index] = format_value(cells[index])
     cells[-1] = msgspec.json.encode(record.boxes).decode() if record.boxes else None
     corrected = "; ".join([change.field for change in gold.changes])
     return [gold.question.id, gold.decision.value, corrected, *cells]
 
 
 def _format_options(options: tuple[str, ...]) -> str:
-    return "\n".join(
-        [f"{option_letter}. {text}" for option_letter, text in zip(_LETTERS, options, strict=False)]
-    )
+    return "\n".join([f"{letter}. {text}" for letter, text in zip(_LETTERS, options, strict=False)])
 
 
 def _format_also_right(answers: tuple[Answer, ...]) -> str:
     return " or ".join(map(_format_answer, answers))
 
 
-def _exam_cells(exam: Exam, files: Mapping[str, str]) -> list[str | None]:
+def _build_exam_cells(exam: Exam, files: Mapping[str, str]) -> list[str | None]:
     """Return the cells from ``exam_id`` to ``radiographs``."""
     radiographs = [
         f"{radiograph.view}: {files.get(radiograph.sha256 or '', radiograph.file)}"

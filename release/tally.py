@@ -101,13 +101,13 @@ class TallyCounter:
                     "judged": self._strata.get(name, Counter())["judged"],
                     "released": self._strata.get(name, Counter())["released"],
                 }
-                for name in sorted({*drawn_by_stratum, *self._strata}, key=_tier_order)
+                for name in sorted({*drawn_by_stratum, *self._strata}, key=_get_tier_sort_key)
             },
         )
 
 
-def _tier_order(stratum: str) -> tuple[int, str]:
-    """Sort key of a stratum: easy, medium, hard, then strata without a difficulty."""
+def _get_tier_sort_key(stratum: str) -> tuple[int, str]:
+    """Return the sort key of a stratum: easy, medium, hard, then strata without a difficulty."""
     tier = stratum.split(" / ", maxsplit=1)[0]
     tiers = [difficulty.value for difficulty in Difficulty]
     return (tiers.index(tier) if tier in tiers else len(tiers), stratum)
@@ -154,10 +154,11 @@ def check_not_empty(
     if not tally.released:
         reasons = "; ".join(f"{reason} ({count:,})" for reason, count in tally.excluded.items())
         raise Refused(f"No question of {dataset!r} can be released: {reasons}.")
-    empty = [name for name, counts in (splits or {}).items() if not counts["questions"]]
-    if empty and split is not None:
+    empty_splits = [name for name, counts in (splits or {}).items() if not counts["questions"]]
+    if empty_splits and split is not None:
         shares = ", ".join(f"{name} {share:.3g}" for name, share in split.shares.items())
         raise Refused(
-            f"The split {empty[0]} would have no questions with the shares {shares} and seed {split.seed}, "
-            "because exams that share a patient or an image stay together. Choose another share or seed."
+            f"The split {empty_splits[0]} would have no questions with the shares {shares} and seed "
+            f"{split.seed}, because exams that share a patient or an image stay together. Choose another "
+            "share or seed."
         )

@@ -58,7 +58,7 @@ def verify_release(folder: Path) -> VerifyReport:
         return VerifyReport(
             folder=folder, faults=(str(error),), files=0, questions=0, corrections=0, manifest_sha256=None
         )
-    faults = [*_check_files(folder, entries), *_unlisted_files(folder, entries)]
+    faults = [*_check_files(folder, entries), *_find_unlisted_files(folder, entries)]
     corrections, questions = 0, 0
     # The contents are compared only if the files are unchanged.
     if not faults:
@@ -123,7 +123,7 @@ def _check_files(folder: Path, entries: tuple[Entry, ...]) -> Iterator[str]:
             yield f"{entry.path}: changed; SHA-256 is {sha256}, the manifest states {entry.sha256}"
 
 
-def _unlisted_files(folder: Path, entries: tuple[Entry, ...]) -> Iterator[str]:
+def _find_unlisted_files(folder: Path, entries: tuple[Entry, ...]) -> Iterator[str]:
     listed_names = {MANIFEST, *(entry.path for entry in entries)}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -192,26 +192,28 @@ class _GoldFiles:
         return faults
 
     def _check_splits(self, question_ids: set[str]) -> list[str]:
-        """Check that every question is in one split, and all questions of an exam in the same."""
+        """Check that every question is in one split, and all questions of an exam in the same split."""
         faults: list[str] = []
         if not (self._folder / SPLIT_TABLE).is_file():
             return faults
         split_by_exam: dict[str, str] = {}
-        missing = set(question_ids)
+        unseen_ids = set(question_ids)
         for line, record in self._read_records(SPLIT_TABLE, faults):
             question_id, exam, split = (record.get(name) for name in ("question_id", "exam_id", "split"))
-            if question_id not in missing:
+            if question_id not in unseen_ids:
                 faults.append(f"{SPLIT_TABLE}, line {line}: question {question_id!r} is unknown or repeated")
-            missing.discard(str(question_id))
+            unseen_ids.discard(str(question_id))
             if split_by_exam.setdefault(str(exam), str(split)) != split:
                 faults.append(
                     f"{SPLIT_TABLE}, line {line}: exam {exam!r} is in {split_by_exam[str(exam)]} too"
                 )
-        faults += [f"{SPLIT_TABLE}: question {question_id!r} is missing" for question_id in sorted(missing)]
+        faults += [
+            f"{SPLIT_TABLE}: question {question_id!r} is missing" for question_id in sorted(unseen_ids)
+        ]
         return faults
 
     def _check_private(self, public_ids: set[str], private_ids: set[str]) -> list[str]:
-        """Check that private questions reveal no answer and are not public; add their ids."""
+        """Check that private questions reveal no answer and are not public; fill ``private_ids``."""
         faults: list[str] = []
         if not (self._folder / PRIVATE).is_file():
             return faults

@@ -63,7 +63,7 @@ def compute_coverage(matrix: RatingMatrix, settings: Settings) -> tuple[Coverage
     Returns:
         Results in the order of :func:`compute_accuracy`.
     """
-    return tuple(_coverage(matrix, settings))
+    return tuple(_iterate_coverage(matrix, settings))
 
 
 def compute_overall_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[OverallAccuracy, ...]:
@@ -78,24 +78,24 @@ def compute_overall_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[
         has a single question.
     """
     raters = matrix.non_reference_raters
-    whole_set = _group_rows(matrix, np.zeros(len(matrix.questions), dtype=np.int64), 1)
-    [micros] = shares_by_group(matrix.correct[:, raters], whole_set, confidence=settings.confidence)
+    all_questions = _group_rows(matrix, np.zeros(len(matrix.questions), dtype=np.int64), 1)
+    [micros] = shares_by_group(matrix.correct[:, raters], all_questions, confidence=settings.confidence)
     shares = shares_by_group(
         matrix.correct[:, raters],
         _group_rows(matrix, matrix.task, len(matrix.tasks)),
         confidence=settings.confidence,
     )
-    errors = _macro_errors(matrix, shares, whole_set)
+    errors = _compute_macro_errors(matrix, shares, all_questions)
     z = NormalDist().inv_cdf(0.5 + settings.confidence / 2)
     results: list[OverallAccuracy] = []
     for column, (rater, micro) in enumerate(zip(raters, micros, strict=True)):
         estimates = [share[column].estimate for share in shares]
-        defined = [estimate for estimate in estimates if estimate is not None]
-        macro = sum(defined) / len(defined) if defined else None
-        error = errors[column] if defined else None
+        defined_estimates = [estimate for estimate in estimates if estimate is not None]
+        macro = sum(defined_estimates) / len(defined_estimates) if defined_estimates else None
+        error = errors[column] if defined_estimates else None
         half_width = None if error is None else z * error
-        reason = "" if defined else "macro not defined: no task is stated"
-        if defined and error is None:
+        reason = "" if defined_estimates else "macro not defined: no task is stated"
+        if defined_estimates and error is None:
             reason = "no interval of the macro average: a task has a single question"
         results.append(
             OverallAccuracy(
@@ -105,11 +105,11 @@ def compute_overall_accuracy(matrix: RatingMatrix, settings: Settings) -> tuple[
                 micro=micro.estimate,
                 micro_low=micro.low,
                 micro_high=micro.high,
-                tasks=len(defined),
+                tasks=len(defined_estimates),
                 macro=macro,
                 macro_low=None if macro is None or half_width is None else max(0.0, macro - half_width),
                 macro_high=None if macro is None or half_width is None else min(1.0, macro + half_width),
-                note="; ".join(filter(None, [reason, _helped_note(matrix, rater)])),
+                note="; ".join(filter(None, [reason, _get_helped_note(matrix, rater)])),
             )
         )
     return tuple(results)
@@ -128,11 +128,11 @@ def compute_share_correct(
     Returns:
         The share, and whether its interval is clustered.
     """
-    known = correct >= 0
-    hits = correct[known] == 1
-    if clusters is None or renumber_clusters(clusters[known])[1] == len(hits):
-        return wilson(int(hits.sum()), len(hits), confidence=confidence), False
-    return wilson_by_cluster(hits, clusters[known], confidence=confidence), True
+    is_known = correct >= 0
+    is_correct = correct[is_known] == 1
+    if clusters is None or renumber_clusters(clusters[is_known])[1] == len(is_correct):
+        return wilson(int(is_correct.sum()), len(is_correct), confidence=confidence), False
+    return wilson_by_cluster(is_correct, clusters[is_known], confidence=confidence), True
 
 
 def _group_rows(matrix: RatingMatrix, groups: NDArray[np.int64], count: int) -> ClusterGroups:
@@ -141,11 +141,11 @@ def _group_rows(matrix: RatingMatrix, groups: NDArray[np.int64], count: int) -> 
 
 
 def _compute_groups(
-    matrix: RatingMatrix, settings: Settings, names: Sequence[str], index: NDArray[np.int64]
+    matrix: RatingMatrix, settings: Settings, names: Sequence[str], group_index: NDArray[np.int64]
 ) -> tuple[AccuracyResult, ...]:
-    """Compute the accuracy of each rater in each group, ordered by group; ``index`` is into ``names``."""
+    """Compute the accuracy of each rater in each group; ``group_index`` contains indices into ``names``."""
     raters = matrix.non_reference_raters
-    correct, groups = matrix.correct[:, raters], _group_rows(matrix, index, len(names))
+    correct, groups = matrix.correct[:, raters], _group_rows(matrix, group_index, len(names))
     clusters = groups.count_clusters(correct >= 0)
     return tuple(
         _build_accuracy(matrix, rater, name, share, is_clustered=bool(clusters[group, column] != share.n))
@@ -162,7 +162,7 @@ def _build_accuracy(
     notes = [share.note, f"clustered by {matrix.cluster_unit}" if is_clustered and not share.note else ""]
     if share.n == 0:
         notes = ["not defined: no question has both this rater's answer and a reference answer"]
-    notes.append(_helped_note(matrix, rater))
+    notes.append(_get_helped_note(matrix, rater))
     return AccuracyResult(
         rater=matrix.raters[rater],
         kind=matrix.kinds[rater],
@@ -176,22 +176,22 @@ def _build_accuracy(
     )
 
 
-def _coverage(matrix: RatingMatrix, settings: Settings) -> Iterator[CoverageResult]:
+def _iterate_coverage(matrix: RatingMatrix, settings: Settings) -> Iterator[CoverageResult]:
     for subset in matrix.task_subsets():
         rows, clusters = subset.rows, matrix.cluster_numbers(subset.rows)
         for rater in matrix.non_reference_raters:
             correct = matrix.correct[rows, rater]
-            undetermined = (correct >= 0) & (matrix.answers[rows, rater] == matrix.undetermined)
+            is_undetermined = (correct >= 0) & (matrix.answers[rows, rater] == matrix.undetermined)
             n = int((correct >= 0).sum())
             share, _ = compute_share_correct(
-                np.where(undetermined, -1, correct), clusters, confidence=settings.confidence
+                np.where(is_undetermined, -1, correct), clusters, confidence=settings.confidence
             )
             yield CoverageResult(
                 rater=matrix.raters[rater],
                 kind=matrix.kinds[rater],
                 task=subset.name,
                 n=n,
-                undetermined=int(undetermined.sum()),
+                undetermined=int(is_undetermined.sum()),
                 coverage=None if n == 0 else share.n / n,
                 n_determined=share.n,
                 correct=share.count,
@@ -199,16 +199,16 @@ def _coverage(matrix: RatingMatrix, settings: Settings) -> Iterator[CoverageResu
                 low=share.low,
                 high=share.high,
                 not_reached=int((matrix.answers[rows, rater] < 0).sum()),
-                note="; ".join(filter(None, [share.note, _helped_note(matrix, rater)])),
+                note="; ".join(filter(None, [share.note, _get_helped_note(matrix, rater)])),
             )
 
 
-def _helped_note(matrix: RatingMatrix, rater: int) -> str:
+def _get_helped_note(matrix: RatingMatrix, rater: int) -> str:
     return HELPED_NOTE if matrix.set_reference[rater] else ""
 
 
-def _macro_errors(
-    matrix: RatingMatrix, shares: Sequence[Sequence[Proportion]], whole_set: ClusterGroups
+def _compute_macro_errors(
+    matrix: RatingMatrix, shares: Sequence[Sequence[Proportion]], all_questions: ClusterGroups
 ) -> list[float | None]:
     """Compute the standard error of each rater's mean of the tasks; None if a task has a single question.
 
@@ -217,21 +217,21 @@ def _macro_errors(
     Args:
         matrix: the ratings.
         shares: the shares by task and rater, without the reference.
-        whole_set: all questions as one group.
+        all_questions: all questions as one group.
     """
     correct = matrix.correct[:, matrix.non_reference_raters]
     shape = (len(matrix.tasks) + 1, correct.shape[1])  # the last row is for questions without a task
     means, weights = np.zeros(shape), np.zeros(shape)
     sizes = np.array([[share.n for share in task] for task in shares]).reshape(len(shares), shape[1])
-    for task, by_rater in enumerate(shares):
-        for column, share in enumerate(by_rater):
+    for task, task_shares in enumerate(shares):
+        for column, share in enumerate(task_shares):
             if share.n > 1:
                 means[task, column] = share.count / share.n
                 # divides by n - 1, because the mean of each task was subtracted
                 weights[task, column] = math.sqrt(share.n / (share.n - 1)) / share.n
     weights /= np.maximum(1, (sizes > 0).sum(axis=0))
     influence = np.where(correct >= 0, (correct - means[matrix.task]) * weights[matrix.task], 0.0)
-    squares = whole_set.sum_by_group(whole_set.sum_by_part(influence) ** 2)[0]
+    squares = all_questions.sum_by_group(all_questions.sum_by_part(influence) ** 2)[0]
     return [
         None if (sizes[:, column] == 1).any() else math.sqrt(float(squares[column]))
         for column in range(shape[1])

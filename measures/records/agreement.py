@@ -7,8 +7,8 @@ sets. ``both_wrong`` is the share with the same answer among the ``both_wrong_n`
 incorrectly.
 
 Agreement is biased by answers that were requested because of another rater's answer, such as second opinions
-on reported errors (verification bias). The ratings state them (``selected``); they are left out. Answers of
-different formats are no common categories: see :mod:`measures.records.formats`.
+on reported errors (verification bias). The ratings state these answers (``selected``); they are left out.
+Different answer formats have no common categories: see :mod:`measures.records.formats`.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def compute_agreement(
             scale=(scale := build_scale(matrix, subset.rows, settings.weights)),
             codes=np.ascontiguousarray(scale.codes.T),
             formats=number_formats(matrix, subset.rows, settings.weights),
-            chance=_random_agreement(matrix, subset.rows, scale.k),
+            chance=_compute_random_agreement(matrix, subset.rows, scale.k),
             wrong=np.ascontiguousarray((matrix.correct[subset.rows] == 0).T),
             several=matrix.has_several_selected[subset.rows],
             has_selected=bool(matrix.selected[subset.rows].any()),
         )
         for pair, estimates in zip(pairs, _estimate_pairs(matrix, settings, pairs, task), strict=True):
-            results.append(_pair_agreement(matrix, settings, pair, task, estimates))
+            results.append(_build_pair_agreement(matrix, settings, pair, task, estimates))
             if progress is not None:
                 progress(len(results) / (len(subsets) * len(pairs)))
     return tuple(results)
@@ -102,10 +102,12 @@ def _estimate_pairs(
     scale = task.scale
     if scale.k > MAX_CATEGORIES:
         too_many = Estimate(n=0, note=f"not defined: {scale.k} different answers, too many for a table")
-        none = Estimate(n=0, note="not defined: no question was answered by both")
-        answered = scale.codes >= 0
+        nothing_in_common = Estimate(n=0, note="not defined: no question was answered by both")
+        is_answered = scale.codes >= 0
         return [
-            (too_many, too_many) if (answered[:, a] & answered[:, b]).any() else (none, none)
+            (too_many, too_many)
+            if (is_answered[:, a] & is_answered[:, b]).any()
+            else (nothing_in_common, nothing_in_common)
             for a, b in pairs
         ]
     return agreement_of_pairs(
@@ -114,7 +116,7 @@ def _estimate_pairs(
     )  # fmt: skip
 
 
-def _pair_agreement(
+def _build_pair_agreement(
     matrix: RatingMatrix,
     settings: Settings,
     pair: tuple[int, int],
@@ -137,7 +139,7 @@ def _pair_agreement(
         else (0, 0)
     )
     observed = int(np.count_nonzero(is_same)) / n if n else None
-    brennan_prediger = _brennan_prediger(task.chance[in_common], observed)
+    brennan_prediger = _compute_brennan_prediger(task.chance[in_common], observed)
     notes = [_join_notes(kappa, settings, n)]
     if formats is not None and scale.k <= MAX_CATEGORIES and len(np.unique(formats[in_common])) > 1:
         notes.append(describe_formats(formats[in_common]))
@@ -169,7 +171,7 @@ def _pair_agreement(
         ac1_low=ac1.low,
         ac1_high=ac1.high,
         brennan_prediger=brennan_prediger,
-        jaccard=_mean_overlap(matrix, a, b, rows[in_common], is_same[in_common])
+        jaccard=_compute_mean_overlap(matrix, a, b, rows[in_common], is_same[in_common])
         if n and (task.several & in_common & ~is_same).any()
         else observed,
         both_wrong=n_same_wrong / n_both_wrong if n_both_wrong else None,
@@ -185,31 +187,31 @@ def _join_notes(kappa: Estimate, settings: Settings, n: int) -> str:
     return "; ".join(filter(None, notes))
 
 
-def _random_agreement(matrix: RatingMatrix, rows: NDArray[np.int64], k: int) -> NDArray[np.float64]:
+def _compute_random_agreement(matrix: RatingMatrix, rows: NDArray[np.int64], k: int) -> NDArray[np.float64]:
     """Return 1 / number of possible answers of each question; 1 / k if it is not stated."""
     options = matrix.options[rows].astype(np.float64)
     possible = np.where(matrix.has_several_selected[rows], 2.0 ** np.minimum(options, 60) - 1, options)
     return 1.0 / np.where(options > 0, possible, max(1, k))
 
 
-def _brennan_prediger(chance: NDArray[np.float64], observed: float | None) -> float | None:
+def _compute_brennan_prediger(chance: NDArray[np.float64], observed: float | None) -> float | None:
     """Compute (agreement - chance) / (1 - chance); chance is the mean of 1 / number of possible answers."""
     if observed is None:
         return None
-    mean = float(chance.sum()) / len(chance)
-    return None if mean >= 1 else (observed - mean) / (1 - mean)
+    mean_chance = float(chance.sum()) / len(chance)
+    return None if mean_chance >= 1 else (observed - mean_chance) / (1 - mean_chance)
 
 
-def _mean_overlap(
+def _compute_mean_overlap(
     matrix: RatingMatrix, a: int, b: int, rows: NDArray[np.int64], is_same: NDArray[np.bool_]
 ) -> float:
     """Compute the mean Jaccard index of the selected options."""
     overlap = is_same.astype(np.float64)
     for index in np.flatnonzero(matrix.has_several_selected[rows] & ~is_same):
-        first_ticks, second_ticks = (
+        first_options, second_options = (
             set(matrix.labels[matrix.answers[rows[index], rater]].split("|")) for rater in (a, b)
         )
-        overlap[index] = len(first_ticks & second_ticks) / len(first_ticks | second_ticks)
+        overlap[index] = len(first_options & second_options) / len(first_options | second_options)
     return float(overlap.mean())
 
 
@@ -217,8 +219,8 @@ def _count_both_wrong(
     task: _Task, a: int, b: int, in_common: NDArray[np.bool_], is_same: NDArray[np.bool_]
 ) -> tuple[int, int]:
     """Count the questions that both answered incorrectly, and those with the same wrong answer."""
-    both_wrong = task.wrong[a] & task.wrong[b] & in_common
-    return int(np.count_nonzero(both_wrong)), int(np.count_nonzero(both_wrong & is_same))
+    are_both_wrong = task.wrong[a] & task.wrong[b] & in_common
+    return int(np.count_nonzero(are_both_wrong)), int(np.count_nonzero(are_both_wrong & is_same))
 
 
 def _explain_none_wrong(matrix: RatingMatrix, a: int, b: int, rows: NDArray[np.int64]) -> str:

@@ -1,4 +1,4 @@
-"""Calibration of each rater whose answers have a stated confidence, and its reliability diagram."""
+"""Calibration of each rater who states a confidence with the answers, and the reliability diagrams."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Sensitivity, specificity, predictive values and AUC for one positive answer.
 
-A question is positive if its truth is the positive answer, and negative if it is another answer. For the
-positive answer yes or no, only questions with the truth yes or no count: letters of other questions are no
-negatives. Sensitivity,
-specificity and predictive values use the answers; "cannot determine" is an incorrect answer for sensitivity
-and specificity, and neither a positive nor a negative answer for predictive values. The AUC uses the
-``score`` of each answer. Intervals are Wilson's, clustered by exam or patient, and DeLong's for the AUC.
+A question is positive if its truth is the positive answer, and negative if its truth is another answer. If
+the positive answer is yes or no, only questions with the truth yes or no count, because the option letters of
+other questions are not negatives. Sensitivity, specificity and predictive values use the answers; "cannot
+determine" is an incorrect answer for sensitivity and specificity, and neither a positive nor a negative
+answer for predictive values. The AUC uses the ``score`` of each answer. Intervals are Wilson's, clustered by
+exam or patient, and DeLong's for the AUC.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Endpoint:
         random_readers: bool,
         confidence: float,
     ) -> MrmcComparison:
-        """Analyse the mean of the readers' values on the questions ``rows``; it is the ``difference``."""
+        """Analyse the mean of the readers' values on the questions ``rows``; the result is ``difference``."""
         if self.truth is None:
             return compare_differences(
                 readers,
@@ -153,16 +153,23 @@ def find_truth(matrix: RatingMatrix, settings: Settings) -> NDArray[np.int64] | 
         return None
     if matrix.reference is None:
         raise InvalidValue("positive", "needs a reference, whose answers state which questions are positive")
-    key = matrix.answers[:, matrix.reference]
-    if settings.positive not in matrix.labels or matrix.labels.index(settings.positive) not in key:
-        labels = ", ".join(matrix.labels[index] for index in sorted(set(key[key >= 0].tolist())))
+    reference_answers = matrix.answers[:, matrix.reference]
+    if (
+        settings.positive not in matrix.labels
+        or matrix.labels.index(settings.positive) not in reference_answers
+    ):
+        labels = ", ".join(
+            matrix.labels[index] for index in sorted(set(reference_answers[reference_answers >= 0].tolist()))
+        )
         raise InvalidValue(
             "positive", f"the reference never answered {settings.positive!r}. Its answers are {labels}"
         )
-    is_positive = key == matrix.labels.index(settings.positive)
-    is_known = (key >= 0) & (key != matrix.undetermined)
+    is_positive = reference_answers == matrix.labels.index(settings.positive)
+    is_known = (reference_answers >= 0) & (reference_answers != matrix.undetermined)
     if settings.positive.lower() in _YES_NO:
-        is_known &= np.isin(key, [i for i, label in enumerate(matrix.labels) if label.lower() in _YES_NO])
+        is_known &= np.isin(
+            reference_answers, [i for i, label in enumerate(matrix.labels) if label.lower() in _YES_NO]
+        )
     return np.where(is_known, is_positive.astype(np.int64), -1)
 
 
@@ -190,20 +197,20 @@ def _compute_diagnostic(
         rows, clusters = subset.rows, matrix.cluster_numbers(subset.rows)
         for rater in matrix.non_reference_raters:
             correct, answers = matrix.correct[rows, rater], matrix.answers[rows, rater]
-            determined = (answers >= 0) & (answers != matrix.undetermined)
-            conditions = {
+            is_determined = (answers >= 0) & (answers != matrix.undetermined)
+            masks = {
                 "sensitivity": truth[rows] == 1,
                 "specificity": truth[rows] == 0,
-                "ppv": determined & (answers == positive_label) & (truth[rows] >= 0),
-                "npv": determined & (answers != positive_label) & (truth[rows] >= 0),
+                "ppv": is_determined & (answers == positive_label) & (truth[rows] >= 0),
+                "npv": is_determined & (answers != positive_label) & (truth[rows] >= 0),
             }
             result = DiagnosticResult(
                 rater=matrix.raters[rater], kind=matrix.kinds[rater], task=subset.name, measure="", n=0,
                 count=None, estimate=None, low=None, high=None, se=None, note="",
             )  # fmt: skip
-            for measure, condition in conditions.items():
+            for measure, is_counted in masks.items():
                 share, _ = compute_share_correct(
-                    np.where(condition, correct, -1), clusters, confidence=settings.confidence
+                    np.where(is_counted, correct, -1), clusters, confidence=settings.confidence
                 )
                 yield replace(
                     result, measure=measure, n=share.n, count=share.count, estimate=share.estimate,

@@ -1,10 +1,10 @@
-"""The answer formats of questions: groups of questions whose answers are one set of categories.
+"""The answer formats of questions: groups of questions whose answers have the same set of categories.
 
-The letter B of a question with four options and the answer "no" are no common category, so agreement is
-computed in each format and averaged (:func:`measures.kappa_intervals.kappa_interval`, ``strata``). A format
-is yes or no, letters (by number of options), several options (by number of options), or other text. It is
-that of the reference's answer, or else of the most frequent kind of answer, so an unreadable reply does not
-change it. Questions that were only answered with "cannot determine" belong to the most frequent format.
+The letter B of a question with four options and the answer "no" are not categories of one set, so agreement
+is computed in each format and averaged (:func:`measures.kappa_intervals.kappa_interval`, ``strata``). A
+format is yes or no, letters (by number of options), several options (by number of options), or other text.
+The reference's answer decides the format, or else the most frequent kind of answer, so an unreadable reply
+does not change it. Questions whose only answer is "cannot determine" belong to the most frequent format.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def number_formats(
     """
     if weights is not Weights.NONE or not len(rows):
         return None
-    kind_of_label = np.array([*(_kind(label) for label in matrix.labels), _UNKNOWN])
+    kind_of_label = np.array([*(_classify_label(label) for label in matrix.labels), _UNKNOWN])
     kinds = kind_of_label[matrix.answers[rows]]
     counts = np.stack([(kinds == kind).sum(axis=1) for kind in (_YES_NO, _LETTER, _OTHER)], axis=1)
     question_kind = np.where(counts.sum(axis=1) > 0, counts.argmax(axis=1), _UNKNOWN)
@@ -46,10 +46,10 @@ def number_formats(
     has_letters = (question_kind == _LETTER) | (question_kind == _SEVERAL_OPTIONS)
     options = np.where(has_letters, matrix.options[rows], 0)
     formats = question_kind * (int(options.max()) + 1) + options
-    known = formats[question_kind != _UNKNOWN]
-    if not known.size:
+    known_formats = formats[question_kind != _UNKNOWN]
+    if not known_formats.size:
         return None
-    distinct, counts_of_formats = np.unique(known, return_counts=True)
+    distinct, counts_of_formats = np.unique(known_formats, return_counts=True)
     formats = np.where(question_kind == _UNKNOWN, distinct[counts_of_formats.argmax()], formats)
     return None if len(distinct) == 1 else np.searchsorted(distinct, formats)
 
@@ -59,7 +59,7 @@ def describe_formats(formats: NDArray[np.int64]) -> str:
     return f"mean over {len(np.unique(formats))} answer formats, weighted by their questions"
 
 
-def _kind(label: str) -> int:
+def _classify_label(label: str) -> int:
     if label == UNDETERMINED:
         return _UNKNOWN
     if label.lower() in {"yes", "no"}:

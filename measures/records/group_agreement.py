@@ -2,9 +2,9 @@
 
 The reference is not a member of any group. If there are both readers and models, there is a record for all
 raters, one for the readers and one for the models. If the readers have several arms, the groups with readers
-are computed for each arm; no reader is counted twice. With ordered answers, Fleiss, Conger,
-Light and AC1 (which is then AC2) use the weights. Krippendorff's alpha is ordinal with linear weights and
-interval with quadratic weights.
+are computed for each arm; no reader is counted twice. With ordered answers, the coefficients of Fleiss,
+Conger and Light and AC1 (which is then AC2) use the weights. Krippendorff's alpha is ordinal with linear
+weights and interval with quadratic weights.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def compute_group_agreement(matrix: RatingMatrix, settings: Settings) -> tuple[G
         Refused: weights are set, but the answers have no order.
     """
     return tuple(
-        _group_agreement(matrix, settings, group, subset)
+        _build_group_agreement(matrix, settings, group, subset)
         for group in list_rater_groups(matrix)
         for subset in matrix.task_subsets()
     )
@@ -76,7 +76,7 @@ def list_rater_groups(matrix: RatingMatrix) -> Iterator[RaterGroup]:
                 yield RaterGroup(kind=kind, arm=arm, columns=columns)
 
 
-def _group_agreement(
+def _build_group_agreement(
     matrix: RatingMatrix, settings: Settings, group: RaterGroup, subset: QuestionSubset
 ) -> GroupAgreement:
     raters = group.columns
@@ -98,15 +98,17 @@ def _group_agreement(
         for coefficient in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
         if scale.k
     }
-    missing = Estimate(n=0, note="not defined: no question has two answers")
+    undefined = Estimate(n=0, note="not defined: no question has two answers")
     percent, fleiss, conger, ac1 = (
-        estimates.get(coefficient, missing)
+        estimates.get(coefficient, undefined)
         for coefficient in (Coefficient.PERCENT, Coefficient.FLEISS, Coefficient.CONGER, Coefficient.AC1)
     )
-    krippendorff = _krippendorff_alpha(answers, scale, settings, clusters, formats) if scale.k else missing
+    krippendorff = (
+        _compute_krippendorff_alpha(answers, scale, settings, clusters, formats) if scale.k else undefined
+    )
     correct = matrix.correct[rows][:, raters]
     q, degrees, p = cochran_q(correct[(correct >= 0).all(axis=1)] == 1)
-    light = _light_kappa(answers, scale, formats)
+    light = _compute_light_kappa(answers, scale, formats)
     n_complete = int((correct >= 0).all(axis=1).sum())
     return GroupAgreement(
         task=subset.name,
@@ -183,28 +185,30 @@ def _join_notes(
     return "; ".join(notes)
 
 
-def _krippendorff_alpha(
+def _compute_krippendorff_alpha(
     answers: NDArray[np.int64],
     scale: Scale,
     settings: Settings,
     clusters: NDArray[np.int64] | None,
     formats: NDArray[np.int64] | None,
 ) -> Estimate:
-    ordinal = settings.weights is Weights.LINEAR
+    is_ordinal = settings.weights is Weights.LINEAR
     return agreement_coefficient(
         answers,
         Coefficient.ALPHA,
-        weights=ordinal_weights(answers, k=scale.k) if ordinal else scale.weights,
+        weights=ordinal_weights(answers, k=scale.k) if is_ordinal else scale.weights,
         clusters=clusters,
         strata=formats,
-        ordinal=ordinal,
+        ordinal=is_ordinal,
         confidence=settings.confidence,
         draws=settings.bootstrap,
         seed=settings.seed,
     )
 
 
-def _light_kappa(answers: NDArray[np.int64], scale: Scale, formats: NDArray[np.int64] | None) -> float | None:
+def _compute_light_kappa(
+    answers: NDArray[np.int64], scale: Scale, formats: NDArray[np.int64] | None
+) -> float | None:
     """Compute Light's kappa, the mean of the pairs' kappas that are defined.
 
     The kappa of a pair is the mean over the answer formats, weighted by their numbers of questions.

@@ -24,8 +24,8 @@ def compute_category_agreement(matrix: RatingMatrix) -> tuple[CategoryAgreement,
         matrix: the ratings.
 
     Returns:
-        One result per group, task and category. ``z`` is the statistic of all categories together, from the
-        questions that all raters of the group answered; it is the same for all categories.
+        One result per group, task and category. ``z`` is Fleiss' z statistic of all categories together, from
+        the questions that all raters of the group answered; it is the same for all categories.
     """
     return tuple(_compute_category_agreement(matrix))
 
@@ -38,8 +38,8 @@ def compute_intraclass(matrix: RatingMatrix, settings: Settings) -> tuple[Intrac
         settings: the settings; the weights and the confidence are used.
 
     Returns:
-        Empty if no weights are set or an answer is not a number, because the answers are then no scale of
-        numbers. "Cannot determine" is missing.
+        Empty if no weights are set or an answer is not a number, because the answers then have no numeric
+        scale. "Cannot determine" counts as missing.
     """
     if settings.weights is Weights.NONE:
         return ()
@@ -77,11 +77,11 @@ def _compute_category_agreement(matrix: RatingMatrix) -> Iterator[CategoryAgreem
             used = sorted(set(answers[answers >= 0].tolist()))
             if not used:
                 continue
-            codes = np.full(len(matrix.labels) + 1, -1)
-            codes[used] = np.arange(len(used))
-            coded = codes[answers]
-            complete = coded[(coded >= 0).all(axis=1)]
-            z = fleiss_z(complete, k=len(used)) if len(complete) else None
+            code_by_label = np.full(len(matrix.labels) + 1, -1)
+            code_by_label[used] = np.arange(len(used))
+            answer_codes = code_by_label[answers]
+            complete_codes = answer_codes[(answer_codes >= 0).all(axis=1)]
+            z = fleiss_z(complete_codes, k=len(used)) if len(complete_codes) else None
             result = CategoryAgreement(
                 kind=group.kind,
                 arm=group.arm,
@@ -92,7 +92,7 @@ def _compute_category_agreement(matrix: RatingMatrix) -> Iterator[CategoryAgreem
                 z=z,
                 note="",
             )
-            for index, kappa in enumerate(fleiss_by_category(coded, k=len(used))):
+            for index, kappa in enumerate(fleiss_by_category(answer_codes, k=len(used))):
                 notes = [
                     "" if kappa is not None else "kappa: not defined: all or no answers are in the category",
                     ""
@@ -103,7 +103,7 @@ def _compute_category_agreement(matrix: RatingMatrix) -> Iterator[CategoryAgreem
                     result,
                     note="; ".join(filter(None, notes)),
                     category=matrix.labels[used[index]],
-                    answers=int((coded == index).sum()),
+                    answers=int((answer_codes == index).sum()),
                     kappa=kappa,
                 )
 

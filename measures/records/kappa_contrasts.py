@@ -1,10 +1,11 @@
-"""Agreement between readers minus their agreement with a model: does a model agree with readers as they do?
+"""Compares the agreement between readers with the agreement between readers and a model.
 
 The mean kappa of all pairs of readers is compared with the mean kappa of all pairs of a reader and the model,
-by one joint bootstrap over exams or patients, so that the interval allows for the cases and raters in common.
+by one joint bootstrap over exams or patients, so the interval accounts for the cases and raters in common.
 The raters are fixed. All models that answered the same questions share the resamples and the kappas between
-readers. With several arms there is one comparison per arm. A kappa over several answer formats
-is their mean, weighted by their questions. Pairs whose kappa is not defined are left out of the means.
+readers. With several arms there is one comparison per arm. A kappa over several answer formats is the mean of
+the formats' kappas, weighted by their numbers of questions. Pairs whose kappa is not defined are left out of
+the means.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def compute_kappa_contrasts(matrix: RatingMatrix, settings: Settings) -> tuple[K
     models = [column for column in matrix.non_reference_raters if matrix.kinds[column] == "model"]
     return tuple(
         result
-        for arm, readers in _readers_by_arm(matrix)
+        for arm, readers in _iterate_readers_by_arm(matrix)
         for result in _compare_models(matrix, settings, arm, readers, models)
     )
 
@@ -63,16 +64,16 @@ def _compare_models(
     results: dict[tuple[int, int], KappaContrast] = {}
     for task, subset in enumerate(matrix.task_subsets()):
         scale = build_scale(matrix, subset.rows, settings.weights)
-        read = (scale.codes[:, readers] >= 0).any(axis=1)
+        is_read = (scale.codes[:, readers] >= 0).any(axis=1)
         models_by_rows: dict[bytes, list[int]] = {}
         for model in models:
-            models_by_rows.setdefault((read & (scale.codes[:, model] >= 0)).tobytes(), []).append(model)
-        for mask, own_models in models_by_rows.items():
+            models_by_rows.setdefault((is_read & (scale.codes[:, model] >= 0)).tobytes(), []).append(model)
+        for mask, group_models in models_by_rows.items():
             group = _Group(
-                arm=arm, readers=readers, models=own_models, subset=subset, scale=scale,
+                arm=arm, readers=readers, models=group_models, subset=subset, scale=scale,
                 included=np.frombuffer(mask, dtype=bool),
             )  # fmt: skip
-            for model, result in zip(own_models, _compare_group(matrix, settings, group), strict=True):
+            for model, result in zip(group_models, _compare_group(matrix, settings, group), strict=True):
                 results[model, task] = result
     return [results[key] for key in sorted(results)]
 
@@ -92,7 +93,7 @@ class _Group:
     included: NDArray[np.bool_]
 
 
-def _readers_by_arm(matrix: RatingMatrix) -> Iterator[tuple[str, list[int]]]:
+def _iterate_readers_by_arm(matrix: RatingMatrix) -> Iterator[tuple[str, list[int]]]:
     readers = [column for column in matrix.non_reference_raters if matrix.kinds[column] == "reader"]
     for arm in sorted({matrix.arms[column] for column in readers}):
         columns = [column for column in readers if matrix.arms[column] == arm]
@@ -132,8 +133,8 @@ def _compare_group(matrix: RatingMatrix, settings: Settings, group: _Group) -> I
     kappas, _ = compute_kappas(tables, scale.weights)
     counts = tables.sum(axis=(2, 3))
     note = "" if formats is None else describe_formats(formats)
-    most = min(_MAX_WORK // (len(rows) * len(pairs)), _MAX_KAPPAS // (n_formats * len(pairs)))
-    resamples = int(min(settings.bootstrap, max(_MIN_RESAMPLES, most)))
+    max_resamples = min(_MAX_WORK // (len(rows) * len(pairs)), _MAX_KAPPAS // (n_formats * len(pairs)))
+    resamples = int(min(settings.bootstrap, max(_MIN_RESAMPLES, max_resamples)))
     means, resampled_means = _average_by_kind(kappas[None], counts, len(between_readers), n_readers), None
     if resamples:
         strata = None if formats is None else [np.flatnonzero(formats == index) for index in range(n_formats)]
@@ -150,25 +151,25 @@ def _compare_group(matrix: RatingMatrix, settings: Settings, group: _Group) -> I
             continue
         estimate = (between, with_model, between - with_model)
         if resampled_means is None:
-            text = "; ".join(filter(None, [note, "no interval: bootstrap 0"]))
-            yield build(model, text, (*estimate, None, None))
+            full_note = "; ".join(filter(None, [note, "no interval: bootstrap 0"]))
+            yield build(model, full_note, (*estimate, None, None))
             continue
         differences = resampled_means[0] - resampled_means[index]
         differences = differences[~np.isnan(differences)]
         if not differences.size:
-            text = "; ".join(filter(None, [note, "no interval: one question only"]))
-            yield build(model, text, (*estimate, None, None))
+            full_note = "; ".join(filter(None, [note, "no interval: one question only"]))
+            yield build(model, full_note, (*estimate, None, None))
             continue
         low, high = np.quantile(differences, [tail, 1 - tail])
         yield build(model, note, (*estimate, float(low), float(high)))
 
 
 def _average_by_kind(kappas: Matrix, counts: NDArray[np.int64], n_between: int, readers: int) -> Matrix:
-    """Return the mean kappa between readers, and that with each model.
+    """Return the mean kappa between readers, and the mean kappa of the readers with each model.
 
     Args:
-        kappas: shape (resamples, formats, pairs), NaN if not defined; the pairs of readers first, then those
-            with each model.
+        kappas: shape (resamples, formats, pairs), NaN if not defined; the pairs of readers first, then the
+            pairs with each model.
         counts: the number of questions of each format and pair, shape (formats, pairs).
         n_between: the number of pairs of readers.
         readers: the number of readers.
@@ -192,8 +193,8 @@ def _average_block(kappas: Matrix, counts: NDArray[np.int64], n_between: int, re
     ends = [0, *range(n_between, by_pair.shape[1] + 1, readers)]
     means = []
     for start, end in itertools.pairwise(ends):
-        part = by_pair[:, start:end]
-        defined = ~np.isnan(part)
-        sums = np.nan_to_num(part).sum(axis=1)
-        means.append(np.where(defined.any(axis=1), sums / np.maximum(defined.sum(axis=1), 1), np.nan))
+        kappas_of_kind = by_pair[:, start:end]
+        is_defined = ~np.isnan(kappas_of_kind)
+        sums = np.nan_to_num(kappas_of_kind).sum(axis=1)
+        means.append(np.where(is_defined.any(axis=1), sums / np.maximum(is_defined.sum(axis=1), 1), np.nan))
     return np.stack(means)

@@ -2,11 +2,11 @@
 
 The reference of such a reader on a question is the majority of the other readers who helped: the answer of
 more than half of those who answered the question. Each reader has one vote, shared by the answers in several
-arms. Answers that are correct by the reference count as the same answer, also if they differ in words;
+arms. Answers that are correct by the reference count as the same answer, even if their texts differ;
 "cannot determine" is no vote. A question without a majority does not count for this reader.
 
-Use this instead of leaving the readers out if too few independent readers remain. It assumes that the
-reference came from these readers: the majority of the others replaces an outside truth.
+Use this method if too few readers remain without those who helped. It assumes that the reference came from
+these readers: the majority of the others replaces an independent truth.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def score_by_own_references(matrix: RatingMatrix, settings: Settings) -> OwnRefe
 def compute_leave_one_out(
     matrix: RatingMatrix, settings: Settings
 ) -> tuple[tuple[AccuracyResult, ...], tuple[PairedDifference, ...]]:
-    """Compute the accuracy of each reader who helped by the own reference, and the differences from models.
+    """Compute the accuracy of each reader who helped, by the own reference, and the differences from models.
 
     Args:
         matrix: the ratings.
@@ -66,13 +66,15 @@ def compute_leave_one_out(
     differences: list[PairedDifference] = []
     own_references = score_by_own_references(matrix, settings)
     for reader, correct in own_references.items():
-        own = [column for column, name in enumerate(matrix.persons) if name == reader]
+        own_columns = [column for column, name in enumerate(matrix.persons) if name == reader]
         models = [column for column, kind in enumerate(matrix.kinds) if kind == "model"]
         scored = replace(
             matrix, correct=correct.astype(np.int64), set_reference=(False,) * len(matrix.raters)
-        ).select_raters([*own, *models])
-        names = {matrix.raters[column] for column in own}
-        has_no_majority = np.any((matrix.correct[:, own] >= 0) & (correct[:, own] < 0), axis=1)
+        ).select_raters([*own_columns, *models])
+        rater_names = {matrix.raters[column] for column in own_columns}
+        has_no_majority = np.any(
+            (matrix.correct[:, own_columns] >= 0) & (correct[:, own_columns] < 0), axis=1
+        )
         notes = {
             subset.name: _describe_reference(
                 others=len(own_references) - 1, without_majority=int(has_no_majority[subset.rows].sum())
@@ -84,12 +86,12 @@ def compute_leave_one_out(
                 result, note="; ".join(filter(None, (result.note if result.n else "", notes[result.group])))
             )
             for result in compute_accuracy(scored, settings)
-            if result.rater in names
+            if result.rater in rater_names
         ]
         differences += [
             result
             for result in compute_paired_differences(scored, settings)
-            if (result.a in names) is not (result.b in names)
+            if (result.a in rater_names) is not (result.b in rater_names)
         ]
     return tuple(accuracies), tuple(differences)
 
@@ -120,16 +122,16 @@ def _score_without(
 def _find_majority(
     codes: NDArray[np.int64], has_answer: NDArray[np.bool_], persons: list[str]
 ) -> NDArray[np.int64]:
-    """Return the code of more than half of the votes on each question, ``_UNKNOWN`` without one."""
+    """Return the code of more than half of the votes on each question, ``_UNKNOWN`` without a majority."""
     majority = np.full(len(codes), _UNKNOWN)
     is_vote = (codes != _UNKNOWN) & (codes != _NO_VOTE) & has_answer
-    same_person = np.array([[name == other for other in persons] for name in persons], dtype=float)
+    same_person = np.array([[a == b for b in persons] for a in persons], dtype=float)
     votes = is_vote / np.maximum(1.0, is_vote @ same_person.reshape(len(persons), len(persons)))
     total = votes.sum(axis=1)
     for column in range(codes.shape[1]):
         support = np.where(codes == codes[:, [column]], votes, 0.0).sum(axis=1)
-        wins = is_vote[:, column] & (2 * support > total + 1e-9)
-        majority[wins] = codes[wins, column]
+        has_majority = is_vote[:, column] & (2 * support > total + 1e-9)
+        majority[has_majority] = codes[has_majority, column]
     return majority
 
 

@@ -1,10 +1,10 @@
-"""Compares the readers together with each model, and the arms of a study; each reader counts once.
+"""Compares the readers as a group with each model, and the arms of a study; each reader counts once.
 
 ``cases`` is the number of questions that the model and at least one reader answered. The difference is
 readers minus model. For a reader with several arms the mean over the arms is used, and there is a further
 result for each arm. Readers who helped to set the reference are left out; if there are any, a second result
-includes them. By the settings, a third result of accuracy scores each of them, and the model compared with
-them, by a reference made without that reader.
+includes them. With the setting ``leave_one_out``, a third result (accuracy only) scores each of these readers
+and the model's answers by a reference made without that reader.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def compute_mrmc(matrix: RatingMatrix, settings: Settings) -> tuple[MrmcComparis
         for arm in ("", *matrix.reader_arms)
         for helpers in _list_helper_rules(matrix, settings)
         for endpoint in endpoints
-        if endpoint.truth is None or arm or not matrix.reader_arms  # the mean of two scores is no score
+        if endpoint.truth is None or arm or not matrix.reader_arms  # scores are not averaged over arms
         if helpers is not HelperRule.LEAVE_ONE_OUT or endpoint.measure == ACCURACY
         for result in _compare_with_model(
             matrix, settings, subset, endpoint, own_references, model=model, arm=arm, helpers=helpers
@@ -71,7 +71,7 @@ def compute_mrmc(matrix: RatingMatrix, settings: Settings) -> tuple[MrmcComparis
 
 
 def compute_arm_comparisons(matrix: RatingMatrix, settings: Settings) -> tuple[ArmComparison, ...]:
-    """Compare each two arms of the readers, over all tasks and for each task.
+    """Compare each pair of arms of the readers, over all tasks and for each task.
 
     Args:
         matrix: the ratings.
@@ -86,7 +86,7 @@ def compute_arm_comparisons(matrix: RatingMatrix, settings: Settings) -> tuple[A
     for subset in matrix.task_subsets():
         for helpers in _list_helper_rules(matrix, settings):
             readers = _list_readers(matrix, helpers)
-            own = _select_own_references(own_references, helpers)
+            used_references = _select_own_references(own_references, helpers)
             for endpoint, (a, b) in product(endpoints, combinations(matrix.reader_arms, 2)):
                 if helpers is HelperRule.LEAVE_ONE_OUT and endpoint.measure != ACCURACY:
                     continue
@@ -95,8 +95,8 @@ def compute_arm_comparisons(matrix: RatingMatrix, settings: Settings) -> tuple[A
                     factor="arm",
                     a=a,
                     b=b,
-                    first=_reader_values(matrix, endpoint, readers, own, arm=a),
-                    second=_reader_values(matrix, endpoint, readers, own, arm=b),
+                    first=_collect_reader_values(matrix, endpoint, readers, used_references, arm=a),
+                    second=_collect_reader_values(matrix, endpoint, readers, used_references, arm=b),
                     helpers=helpers,
                 )
                 results += _compare_levels(matrix, settings, subset, contrast)
@@ -114,7 +114,7 @@ def compute_reader_means(matrix: RatingMatrix, settings: Settings) -> tuple[Read
 
     Returns:
         For each task and arm: random readers and fixed readers, without and (if there are any) with the
-        readers who helped to set the reference. Without readers whose answers are scored, empty.
+        readers who helped to set the reference. Empty if no reader's answers are scored.
     """
     results: list[ReaderMean] = []
     endpoints = list_endpoints(matrix, settings)
@@ -125,7 +125,7 @@ def compute_reader_means(matrix: RatingMatrix, settings: Settings) -> tuple[Read
         endpoints,
     ):
         readers = _list_readers(matrix, helpers)
-        values = _reader_values(matrix, endpoint, readers, {}, arm=arm)[subset.rows]
+        values = _collect_reader_values(matrix, endpoint, readers, {}, arm=arm)[subset.rows]
         if np.isnan(values).all() or (endpoint.truth is not None and not arm and matrix.reader_arms):
             continue
         for random_readers in (True, False):
@@ -184,10 +184,10 @@ def _compare_with_model(
     arm: str,
     helpers: HelperRule,
 ) -> Iterator[MrmcComparison]:
-    readers, own = _list_readers(matrix, helpers), _select_own_references(own_references, helpers)
-    values = _reader_values(matrix, endpoint, readers, own, arm=arm)[subset.rows]
+    readers, used_references = _list_readers(matrix, helpers), _select_own_references(own_references, helpers)
+    values = _collect_reader_values(matrix, endpoint, readers, used_references, arm=arm)[subset.rows]
     model_values = np.stack(
-        [_select_values(endpoint, own, reader)[subset.rows, model] for reader in readers]
+        [_select_values(endpoint, used_references, reader)[subset.rows, model] for reader in readers]
         or [endpoint.values[subset.rows, model]],
         axis=1,
     )
@@ -195,7 +195,7 @@ def _compare_with_model(
     for random_readers in (True, False):
         comparison = endpoint.compare_with_model(
             values,
-            model_values if own else endpoint.values[subset.rows, model],
+            model_values if used_references else endpoint.values[subset.rows, model],
             rows=subset.rows,
             clusters=matrix.cluster_numbers(subset.rows),
             random_readers=random_readers,
@@ -220,21 +220,21 @@ def _describe_missing_answers(
     """Describe the questions that readers answered and the model did not."""
     readers = [column for column, kind in enumerate(matrix.kinds) if kind == "reader"]
     values, not_marked = endpoint.values[subset.rows], matrix.not_marked[subset.rows, model]
-    read = ~np.isnan(values[:, readers]).all(axis=1)
+    is_read = ~np.isnan(values[:, readers]).all(axis=1)
     if settings.missing_answers is MissingAnswers.WRONG and endpoint.truth is None:
-        filled = int((read & (matrix.answers[subset.rows, model] < 0) & ~not_marked).sum())
+        filled = int((is_read & (matrix.answers[subset.rows, model] < 0) & ~not_marked).sum())
         text = f"{count_text(filled, 'question')} without an answer of the model count as incorrect"
         return text if filled else ""
-    missing = int((read & np.isnan(values[:, model]) & ~not_marked).sum())
+    missing = int((is_read & np.isnan(values[:, model]) & ~not_marked).sum())
     if not missing:
         return ""
     return (
-        f"warning: the model answered {int(read.sum()) - missing:,} of the {int(read.sum()):,} questions "
-        "that readers answered; only these are compared"
+        f"warning: the model answered {int(is_read.sum()) - missing:,} of the {int(is_read.sum()):,} "
+        "questions that readers answered; only these are compared"
     )
 
 
-def _reader_values(
+def _collect_reader_values(
     matrix: RatingMatrix,
     endpoint: Endpoint,
     readers: tuple[str, ...],
@@ -248,7 +248,7 @@ def _reader_values(
         matrix: the ratings.
         endpoint: the measure and its values.
         readers: the names of the readers.
-        own_references: the correctness by the own reference of some readers.
+        own_references: for some readers, the correctness by a reference made without that reader.
         arm: the arm; "" for the mean over the arms that the reader answered in.
 
     Returns:
@@ -261,10 +261,12 @@ def _reader_values(
             for column, name in enumerate(matrix.persons)
             if name == person and matrix.kinds[column] == "reader" and (not arm or matrix.arms[column] == arm)
         ]
-        own = _select_values(endpoint, own_references, person)[:, columns]
-        known = ~np.isnan(own)
-        has_value = known.any(axis=1)
-        values[has_value, index] = np.nansum(own[has_value], axis=1) / known[has_value].sum(axis=1)
+        person_values = _select_values(endpoint, own_references, person)[:, columns]
+        is_known = ~np.isnan(person_values)
+        has_value = is_known.any(axis=1)
+        values[has_value, index] = np.nansum(person_values[has_value], axis=1) / is_known[has_value].sum(
+            axis=1
+        )
     return values
 
 
@@ -282,7 +284,10 @@ def _check_crossover(
     """Compare the two periods, and the two sequences of arms, over all tasks."""
     [all_questions, *_] = matrix.task_subsets()
     for helpers in _list_helper_rules(matrix, settings):
-        readers, own = _list_readers(matrix, helpers), _select_own_references(own_references, helpers)
+        readers, used_references = (
+            _list_readers(matrix, helpers),
+            _select_own_references(own_references, helpers),
+        )
         columns = {
             arm: [
                 next(
@@ -299,7 +304,10 @@ def _check_crossover(
         }
         if not readers or any(-1 in indices for indices in columns.values()):
             continue
-        scores = {arm: _reader_values(matrix, endpoint, readers, own, arm=arm) for arm in matrix.reader_arms}
+        scores = {
+            arm: _collect_reader_values(matrix, endpoint, readers, used_references, arm=arm)
+            for arm in matrix.reader_arms
+        }
         period = {arm: matrix.period[:, indices] for arm, indices in columns.items()}
         by_period = [
             np.select([period[arm] == index for arm in matrix.reader_arms], list(scores.values()), np.nan)

@@ -3,9 +3,9 @@
 ``p_adjusted`` is the exact p, adjusted within the declared family. It is None outside the family. Two readers
 in different arms are not compared, because readers and arms would be confounded. If the questions of two
 raters overlap partly, ``compute_paired_differences`` uses the common questions and notes this.
-``compute_unpaired_differences`` computes the difference over all questions of each
-rater: with Newcombe's interval if no question is common, otherwise with the covariance of the common
-questions (the U-statistic for two fixed raters).
+``compute_unpaired_differences`` computes the difference over all questions of each rater: with Newcombe's
+interval if no question is common and no exam or patient is stated, otherwise with the covariance of the
+common questions, exams or patients (the U-statistic for two fixed raters).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def compute_paired_differences(matrix: RatingMatrix, settings: Settings) -> tupl
         answers = _select_answers(matrix, subset)
         if answers.clusters is not None and renumber_clusters(answers.clusters)[1] == len(answers.clusters):
             answers = replace(answers, clusters=None)  # each question is a cluster of its own
-        results += [_paired_difference(matrix, settings, a, b, answers) for a, b in pairs]
+        results += [_build_paired_difference(matrix, settings, a, b, answers) for a, b in pairs]
     return tuple(results)
 
 
@@ -55,15 +55,15 @@ def compute_unpaired_differences(matrix: RatingMatrix, settings: Settings) -> tu
         settings: the settings; only the confidence is used.
 
     Returns:
-        Differences over all questions of each rater. The interval is Newcombe's if neither a question nor an
-        exam is common, otherwise from the U-statistic of two fixed raters.
+        Differences over all questions of each rater. The interval is Newcombe's if no question is common and
+        no exam or patient is stated, otherwise from the U-statistic of two fixed raters.
     """
     pairs = _list_comparable_pairs(matrix)
     return tuple(
         result
         for answers in map(partial(_select_answers, matrix), matrix.task_subsets())
         for a, b in pairs
-        for result in _unpaired_difference(matrix, settings, a, b, answers)
+        for result in _build_unpaired_difference(matrix, settings, a, b, answers)
     )
 
 
@@ -92,14 +92,14 @@ def _list_comparable_pairs(matrix: RatingMatrix) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairs if matrix.are_comparable(a, b)]
 
 
-def _paired_difference(
+def _build_paired_difference(
     matrix: RatingMatrix, settings: Settings, a: int, b: int, answers: _Answers
 ) -> PairedDifference:
-    common, clusters = answers.known[a] & answers.known[b], answers.clusters
+    is_common, clusters = answers.known[a] & answers.known[b], answers.clusters
     comparison = compare_paired(
-        answers.correct[a, common],
-        answers.correct[b, common],
-        clusters=None if clusters is None else clusters[common],
+        answers.correct[a, is_common],
+        answers.correct[b, is_common],
+        clusters=None if clusters is None else clusters[is_common],
         cluster_unit=matrix.cluster_unit,
         confidence=settings.confidence,
     )
@@ -130,23 +130,25 @@ def _paired_difference(
     )
 
 
-def _unpaired_difference(
+def _build_unpaired_difference(
     matrix: RatingMatrix, settings: Settings, a: int, b: int, answers: _Answers
 ) -> Iterator[UnpairedDifference]:
     known_a, known_b, clusters = answers.known[a], answers.known[b], answers.clusters
-    n_a, n_b, common = (int(known.sum()) for known in (known_a, known_b, known_a & known_b))
-    if not (n_a and n_b) or common == n_a == n_b:
+    n_a, n_b, n_common = (int(mask.sum()) for mask in (known_a, known_b, known_a & known_b))
+    if not (n_a and n_b) or n_common == n_a == n_b:
         return
     correct_a, correct_b = (int(answers.correct[rater].sum()) for rater in (a, b))
     difference = correct_a / n_a - correct_b / n_b
-    if common == 0 and clusters is None:
+    if n_common == 0 and clusters is None:
         low, high = newcombe_unpaired(correct_a, n_a, correct_b, n_b, confidence=settings.confidence)
         method = "unpaired: different questions (Newcombe)"
     else:
-        error = _standard_error([(known_a, answers.correct[a]), (known_b, answers.correct[b])], clusters)
+        error = _compute_standard_error(
+            [(known_a, answers.correct[a]), (known_b, answers.correct[b])], clusters
+        )
         half_width = NormalDist().inv_cdf(0.5 + settings.confidence / 2) * error
         low, high = max(-1.0, difference - half_width), min(1.0, difference + half_width)
-        method = "unpaired: different questions" if common == 0 else "partial overlap: U-statistic"
+        method = "unpaired: different questions" if n_common == 0 else "partial overlap: U-statistic"
         method += "" if clusters is None else f", clustered by {matrix.cluster_unit}"
     yield UnpairedDifference(
         a=matrix.raters[a],
@@ -154,7 +156,7 @@ def _unpaired_difference(
         task=answers.task,
         n_a=n_a,
         n_b=n_b,
-        n_both=common,
+        n_both=n_common,
         difference=difference,
         low=low,
         high=high,
@@ -162,7 +164,7 @@ def _unpaired_difference(
     )
 
 
-def _standard_error(
+def _compute_standard_error(
     raters: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]], clusters: NDArray[np.int64] | None
 ) -> float:
     """Compute the standard error of the difference of two means over partly overlapping questions.

@@ -25,12 +25,13 @@ class Settings:
     counts as ``positive``. With ``jackknife`` the covariance of AUCs is the jackknife's, not DeLong's.
     ``agreement_basis`` states the categories of agreement, and ``missing_in_agreement`` is an answer that
     agreement treats as missing, such as the placeholder for a reply without a recognised answer. With
-    ``leave_one_out``, readers who helped to set the reference are also compared by a reference made without
-    them (:mod:`measures.records.leave_one_out`).
+    ``leave_one_out``, each reader who helped to set the reference is also scored by a reference made without
+    that reader (:mod:`measures.records.leave_one_out`).
 
     Raises:
         InvalidValue: the confidence is below 0.5 or not below 1, the seed is negative, there are too few
-            resamples, weights are set for agreement of correctness, or ``threshold`` without ``positive``.
+            resamples, weights are set for agreement of correctness, or ``threshold`` is set
+            without ``positive``.
     """
 
     reference: str | None = None

@@ -63,7 +63,9 @@ class CocoWriter(FormatWriter):
     def finish(self) -> None:
         document = {
             "images": list(self._images.values()),
-            "categories": [{"id": number, "name": label} for label, number in self._categories.items()],
+            "categories": [
+                {"id": category_id, "name": label} for label, category_id in self._categories.items()
+            ],
             "annotations": self._annotations,
         }
         self._files["boxes.coco.json"].write(msgspec.json.encode(document) + b"\n")

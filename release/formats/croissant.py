@@ -125,10 +125,12 @@ def render_croissant(
         "conformsTo": _CONFORMS,
         "version": VERSION,
         **({"datePublished": last_verdict_at[:10]} if last_verdict_at else {}),
-        "distribution": [_file_object(entry) for entry in files if not entry.path.startswith("images/")],
+        "distribution": [
+            _build_file_object(entry) for entry in files if not entry.path.startswith("images/")
+        ],
     }
     record_sets = [
-        _record_set(entry.path.rpartition("/")[0] or "questions", entry.path)
+        _build_record_set(entry.path.rpartition("/")[0] or "questions", entry.path)
         for entry in files
         if entry.path.rpartition("/")[2] == _RECORDS_FILE
     ]
@@ -137,7 +139,7 @@ def render_croissant(
     return msgspec.json.format(msgspec.json.encode(description), indent=2) + b"\n"
 
 
-def _file_object(entry: Entry) -> dict[str, Any]:
+def _build_file_object(entry: Entry) -> dict[str, Any]:
     suffix = entry.path[entry.path.rfind(".") :]
     return {
         "@type": "cr:FileObject",
@@ -150,18 +152,18 @@ def _file_object(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _record_set(name: str, path: str) -> dict[str, Any]:
+def _build_record_set(name: str, path: str) -> dict[str, Any]:
     return {
         "@type": "cr:RecordSet",
         "@id": name,
         "name": name,
         "description": "One record a question, with its corrections in it.",
         "key": {"@id": f"{name}/id"},
-        "field": [_field_object(column, record_set=name, path=path) for column in _COLUMNS],
+        "field": [_build_field_object(column, record_set=name, path=path) for column in _COLUMNS],
     }
 
 
-def _field_object(column: _Column, *, record_set: str, path: str) -> dict[str, Any]:
+def _build_field_object(column: _Column, *, record_set: str, path: str) -> dict[str, Any]:
     return {
         "@type": "cr:Field",
         "@id": f"{record_set}/{column.name}",

@@ -31,7 +31,7 @@ _TASKS = {task.value: name for task, name in TASK_NAMES.items()}
 _MARKDOWN_CHARACTERS = "\\`*_{}[]<>#|"
 
 
-def _source_name(source: Source) -> str:
+def _format_source_name(source: Source) -> str:
     parts = (source.generator, source.version, source.prompt_version)
     return mark_test_model(" ".join(part for part in parts if part)) or "not stated"
 
@@ -57,7 +57,7 @@ class ContentCounts:
         self.formats[question.format] += 1
         self.tasks[question.task or ""] += 1
         self.tiers[question.difficulty or ""] += 1
-        self.sources[self._cached_source_name(question.source)] += 1
+        self.sources[self._get_source_name(question.source)] += 1
         self.with_boxes += bool(question.boxes)
         self.boxes += len(question.boxes)
         if exam.id not in self.exams:
@@ -66,13 +66,13 @@ class ContentCounts:
                 self.patients.add(exam.patient)
             self.radiographs |= {(exam.id, radiograph.id) for radiograph in exam.radiographs}
 
-    def _cached_source_name(self, source: Source) -> str:
-        """Return the text of a source.
+    def _get_source_name(self, source: Source) -> str:
+        """Return the name of a source.
 
-        It is cached, because consecutive questions mostly have the same source.
+        The name is cached, because consecutive questions mostly have the same source.
         """
         if self._source is None or self._source[0] is not source:
-            self._source = (source, _source_name(source))
+            self._source = (source, _format_source_name(source))
         return self._source[1]
 
 
@@ -99,19 +99,23 @@ def render_datacard(
         [
             f"# {_escape_markdown(dataset)}, release {_escape_markdown(name)}",
             "",
-            _introduction(tally, last_verdict_at),
+            _format_introduction(tally, last_verdict_at),
             "",
             "## What it holds",
             "",
-            _content_summary(content),
+            _format_content_summary(content),
             "",
-            *_table(
+            *_format_table(
                 "Answer format", content.formats, [answer_format.value for answer_format in AnswerFormat], {}
             ),
-            *_table("Task", content.tasks, [task.value for task in Task], {**_TASKS, "": "not stated"}),
-            *_table("Difficulty", content.tiers, [tier.value for tier in Difficulty], {"": "not stated"}),
-            *_table("Written by", content.sources, sorted(content.sources), {}),
-            *_splits_section(splits),
+            *_format_table(
+                "Task", content.tasks, [task.value for task in Task], {**_TASKS, "": "not stated"}
+            ),
+            *_format_table(
+                "Difficulty", content.tiers, [tier.value for tier in Difficulty], {"": "not stated"}
+            ),
+            *_format_table("Written by", content.sources, sorted(content.sources), {}),
+            *_format_splits(splits),
             "## How it was chosen",
             "",
             RULE,
@@ -128,9 +132,12 @@ def render_datacard(
                 for stratum, counts in tally.strata.items()
             ),
             "",
-            *(f"- Batch {_escape_markdown(batch.batch.name)}: {_draw_summary(batch)}." for batch in batches),
+            *(
+                f"- Batch {_escape_markdown(batch.batch.name)}: {_format_draw_summary(batch)}."
+                for batch in batches
+            ),
             "",
-            *_condition_section(key_errors_under),
+            *_format_condition(key_errors_under),
             *(["## What the sample says of the whole dataset", "", *statement, ""] if statement else []),
             *(["## How accurate the automatic checks are", "", *checks, ""] if checks else []),
             "## What the other forms lack",
@@ -141,7 +148,7 @@ def render_datacard(
                 else "`gold.jsonl` holds every released question whole."
             ),
             "",
-            *_limitation_lines(limitations),
+            *_format_limitations(limitations),
             "",
             "## Not for diagnosis",
             "",
@@ -151,7 +158,7 @@ def render_datacard(
     ).encode()
 
 
-def _introduction(tally: Tally, last_verdict_at: str | None) -> str:
+def _format_introduction(tally: Tally, last_verdict_at: str | None) -> str:
     return (
         f"{tally.released:,} questions on chest radiographs, written by machines and accepted "
         f"({tally.accepted:,}) or corrected ({tally.revised:,}) by expert reviewers. Latest verdict: "
@@ -159,7 +166,7 @@ def _introduction(tally: Tally, last_verdict_at: str | None) -> str:
     )
 
 
-def _content_summary(content: ContentCounts) -> str:
+def _format_content_summary(content: ContentCounts) -> str:
     patients = f" of {len(content.patients):,} patients" if content.patients else ", patients not stated"
     return (
         f"{len(content.exams):,} exams{patients}, {len(content.radiographs):,} radiographs, "
@@ -167,7 +174,9 @@ def _content_summary(content: ContentCounts) -> str:
     )
 
 
-def _table(title: str, counts: Counter[str], order: Sequence[str], labels: Mapping[str, str]) -> list[str]:
+def _format_table(
+    title: str, counts: Counter[str], order: Sequence[str], labels: Mapping[str, str]
+) -> list[str]:
     total = sum(counts.values())
     names = [*(name for name in order if counts[name]), *([""] if counts[""] and "" not in order else [])]
     return [
@@ -181,7 +190,7 @@ def _table(title: str, counts: Counter[str], order: Sequence[str], labels: Mappi
     ]
 
 
-def _splits_section(splits: Mapping[str, Mapping[str, int]] | None) -> list[str]:
+def _format_splits(splits: Mapping[str, Mapping[str, int]] | None) -> list[str]:
     if splits is None:
         return []
     return [
@@ -202,8 +211,8 @@ def _splits_section(splits: Mapping[str, Mapping[str, int]] | None) -> list[str]
     ]
 
 
-def _draw_summary(drawn_batch: DrawnBatch) -> str:
-    number = sum(stratum.drawn for strata in drawn_batch.draws for stratum in strata)
+def _format_draw_summary(drawn_batch: DrawnBatch) -> str:
+    n_drawn = sum(stratum.drawn for strata in drawn_batch.draws for stratum in strata)
     size = sum(stratum.size for strata in drawn_batch.draws for stratum in strata)
     settings = drawn_batch.batch.settings
     judged = f"judged in mode “{settings.mode.value}”" + (
@@ -214,16 +223,16 @@ def _draw_summary(drawn_batch: DrawnBatch) -> str:
     if drawn_batch.batch.plan.balance is not None:
         balance = drawn_batch.batch.plan.balance
         return (
-            f"{number:,} questions on {balance.exams:,} exams selected by the findings in their reports with "
-            f"seed {drawn_batch.plan['seed']}, {100 * balance.healthy_share:g} % healthy, not a random "
+            f"{n_drawn:,} questions on {balance.exams:,} exams selected by the findings in their reports "
+            f"with seed {drawn_batch.plan['seed']}, {100 * balance.healthy_share:g} % healthy, not a random "
             f"sample, {judged}"
         )
     if drawn_batch.from_search:
-        return f"{number:,} questions selected by a search, not a random sample, {judged}"
-    return f"{number:,} of {size:,} questions drawn with seed {drawn_batch.plan['seed']}, {judged}"
+        return f"{n_drawn:,} questions selected by a search, not a random sample, {judged}"
+    return f"{n_drawn:,} of {size:,} questions drawn with seed {drawn_batch.plan['seed']}, {judged}"
 
 
-def _condition_section(key_errors_under: float | None) -> list[str]:
+def _format_condition(key_errors_under: float | None) -> list[str]:
     if key_errors_under is None:
         return []
     condition = (
@@ -233,7 +242,7 @@ def _condition_section(key_errors_under: float | None) -> list[str]:
     return [condition, ""]
 
 
-def _limitation_lines(limitations: Mapping[str, Mapping[str, int]]) -> list[str]:
+def _format_limitations(limitations: Mapping[str, Mapping[str, int]]) -> list[str]:
     lines = [
         f"- {format_name}: {count:,} {reason}"
         for format_name, reasons in limitations.items()

@@ -89,16 +89,18 @@ class JsonContainerWriter:
         """``brackets`` is ``[]`` or ``{}``."""
         self._file, self._closing_bracket = file, brackets[1]
         self._separator = f"{brackets[0]}\n".encode()
-        self._empty = True
+        self._is_empty = True
 
     def add(self, member: bytes) -> None:
         """Write one member, which is already JSON."""
         self._file.write(self._separator + member)
-        self._separator, self._empty = b",\n", False
+        self._separator, self._is_empty = b",\n", False
 
     def close(self) -> None:
         """Write the closing bracket. The result is valid without members, too."""
-        self._file.write((self._separator if self._empty else b"\n") + f"{self._closing_bracket}\n".encode())
+        self._file.write(
+            (self._separator if self._is_empty else b"\n") + f"{self._closing_bracket}\n".encode()
+        )
 
 
 def frontal_radiograph(exam: Exam) -> Radiograph:

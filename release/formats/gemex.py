@@ -70,7 +70,7 @@ class GemexWriter(FormatWriter):
 
     def add(self, gold: GoldItem) -> None:
         question = gold.question
-        image, locations, limitation = _locate(gold)
+        image, locations, limitation = _locate_boxes(gold)
         if question.also_right:
             limitation = FormatLimitation.SEVERAL_CORRECT
         elif limitation is None and is_ambiguous(question):
@@ -85,7 +85,7 @@ class GemexWriter(FormatWriter):
         record = {
             "question": question.stem,
             **({"choices": format_choices(question)} if question.options else {}),
-            "type": _content_type(question),
+            "type": _get_content_type(question),
             "answer": answer,
             "reason": question.explanation,
             "visual_regions": [box.label for box in question.boxes],
@@ -124,7 +124,7 @@ class GemexWriter(FormatWriter):
         )
 
 
-def _locate(gold: GoldItem) -> tuple[Any, list[list[float]], FormatLimitation | None]:
+def _locate_boxes(gold: GoldItem) -> tuple[Any, list[list[float]], FormatLimitation | None]:
     """Return the radiograph, the boxes on the grid, and the reason if the question cannot be written."""
     exam = gold.judged.exam
     radiograph_ids = {box.radiograph for box in gold.question.boxes}
@@ -153,8 +153,8 @@ def format_key(question: Question) -> str | list[str]:
     return letters if question.format is AnswerFormat.MULTIPLE else letters[0]
 
 
-def _content_type(question: Question) -> str:
-    """Return the content type; the name of the answer format if there is none or it would be read as one."""
+def _get_content_type(question: Question) -> str:
+    """Return the content type, or the answer format if there is none or it would be read as a format."""
     content_type = question.content_type or ""
     names_a_format = any(word in content_type.casefold() for word in ("closed", "single", "multi", "open"))
     return TYPES[question.format] if names_a_format or not content_type else content_type
@@ -165,7 +165,7 @@ def format_choices(question: Question) -> list[str]:
 
 
 def round_location(location: list[float]) -> list[int]:
-    """Round a location to whole pixels of the grid. A box below half a pixel keeps an area of one pixel."""
+    """Round a location to whole pixels of the grid. A side that would have length 0 gets length 1."""
     rounded = [round(value) for value in location]
     for low, high in ((0, 2), (1, 3)):
         if rounded[low] == rounded[high]:

@@ -75,11 +75,11 @@ class ParquetWriter(FormatWriter):
     def __init__(
         self, folder: Path, *, files: Mapping[str, str], load_display_image: DisplayImageLoader | None
     ) -> None:
-        """``load_display_image`` loads the images to include; if it is None, ``images`` has paths only."""
+        """``load_display_image`` loads the images for the column ``images``; None to include paths only."""
         super().__init__(folder)
         self._path, self._paths, self._load_display_image = folder / _NAME, files, load_display_image
         schema = pa.schema(
-            list(_COLUMNS.items()), metadata={"huggingface": msgspec.json.encode(_feature_metadata())}
+            list(_COLUMNS.items()), metadata={"huggingface": msgspec.json.encode(_build_feature_metadata())}
         )
         with add_filename_to_errors(self._path):
             self._writer = pq.ParquetWriter(self._path, schema, compression="zstd")
@@ -133,25 +133,25 @@ class ParquetWriter(FormatWriter):
             "stratum": gold.judged.stratum,
             "inclusion_probability": gold.judged.inclusion_probability,
             "views": [radiograph.view for radiograph in exam.radiographs],
-            "images": [self._image_value(radiograph) for radiograph in exam.radiographs],
+            "images": [self._build_image_value(radiograph) for radiograph in exam.radiographs],
         }
 
-    def _image_value(self, radiograph: Radiograph) -> dict[str, Any]:
-        key = radiograph.sha256 or ""
-        path = self._paths.get(key, radiograph.file)
-        if self._load_display_image is None or not key:
+    def _build_image_value(self, radiograph: Radiograph) -> dict[str, Any]:
+        sha256 = radiograph.sha256 or ""
+        path = self._paths.get(sha256, radiograph.file)
+        if self._load_display_image is None or not sha256:
             return {"bytes": None, "path": path}
         # Cached, because the questions of an exam are consecutive.
-        if key not in self._display_images:
-            self._display_images[key] = self._load_display_image(radiograph)
-        return {"bytes": self._display_images[key], "path": path}
+        if sha256 not in self._display_images:
+            self._display_images[sha256] = self._load_display_image(radiograph)
+        return {"bytes": self._display_images[sha256], "path": path}
 
 
-def _feature_metadata() -> dict[str, Any]:
-    return {"info": {"features": {name: _feature(data_type) for name, data_type in _COLUMNS.items()}}}
+def _build_feature_metadata() -> dict[str, Any]:
+    return {"info": {"features": {name: _build_feature(data_type) for name, data_type in _COLUMNS.items()}}}
 
 
-def _feature(data_type: pa.DataType) -> Any:  # noqa: ANN401 - the library's own JSON
+def _build_feature(data_type: pa.DataType) -> Any:  # noqa: ANN401 - the library's own JSON
     """Return the feature of a column type.
 
     A list is ``[feature]``, which all versions of the library accept.
@@ -159,7 +159,7 @@ def _feature(data_type: pa.DataType) -> Any:  # noqa: ANN401 - the library's own
     if data_type == _IMAGE:
         return {"_type": "Image"}
     if pa.types.is_list(data_type):
-        return [_feature(data_type.value_type)]
+        return [_build_feature(data_type.value_type)]
     if pa.types.is_struct(data_type):
-        return {field.name: _feature(field.type) for field in data_type}
+        return {field.name: _build_feature(field.type) for field in data_type}
     return {"dtype": _VALUE_TYPES[data_type], "_type": "Value"}

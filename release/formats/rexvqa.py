@@ -70,14 +70,14 @@ class RexvqaWriter(FormatWriter):
             "subcategory": question.subcategory,
             "class": question.content_type if question.task else None,
             "difficulty": question.difficulty,
-            **self._exam_fields(exam),
+            **self._build_exam_fields(exam),
         }
         self._object.add(msgspec.json.encode(question.id) + b": " + msgspec.json.encode(record))
 
     def finish(self) -> None:
         self._object.close()
 
-    def _exam_fields(self, exam: Exam) -> dict[str, Any]:
+    def _build_exam_fields(self, exam: Exam) -> dict[str, Any]:
         return {
             "ImagePath": [
                 self._paths.get(radiograph.sha256 or "", radiograph.file) for radiograph in exam.radiographs

@@ -1,4 +1,4 @@
-"""``sr/*.dcm``: the boxes as DICOM structured reports (TID 1500), one per radiograph imported as DICOM.
+"""``sr/*.dcm``: boxes as DICOM structured reports (TID 1500), one per radiograph that was imported as DICOM.
 
 A box is a closed polyline in a SCOORD item. The origin is the outer corner of the top-left pixel (PS3.3
 C.18.6), as in :class:`domain.boxes.Box`. UIDs are derived from the content, so the same release gives the
@@ -110,7 +110,7 @@ class SrWriter(FormatWriter):
 def _render_report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, content_date: datetime) -> bytes:
     """Return one structured report as the content of a DICOM file."""
     seed = [str(source.SOPInstanceUID), VERSION, content_date.isoformat()]
-    seed += [f"{question}\0{box.label}\0{box.box.as_tuple()}" for question, box in boxes]
+    seed += [f"{question_id}\0{box.label}\0{box.box.as_tuple()}" for question_id, box in boxes]
     _complete_header(source)
     content = MeasurementReport(
         observation_context=ObservationContext(
@@ -126,8 +126,8 @@ def _render_report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, con
         ),
         procedure_reported=_CHEST_X_RAY,
         imaging_measurements=[
-            _build_region(source, question, box, uid=generate_uid(entropy_srcs=[*seed, "box", str(index)]))
-            for index, (question, box) in enumerate(boxes)
+            _build_region(source, question_id, box, uid=generate_uid(entropy_srcs=[*seed, "box", str(index)]))
+            for index, (question_id, box) in enumerate(boxes)
         ],
     )
     report = ComprehensiveSR(
@@ -141,10 +141,10 @@ def _render_report(source: Dataset, boxes: list[tuple[str, LabelledBox]], *, con
         is_complete=True,
         specific_character_set="ISO_IR 192",  # labels may have any character, whatever the source's set is
     )
-    for part in ("Content", "InstanceCreation", "Series"):  # the writing time would make files differ
-        if f"{part}Date" in report or part == "Content":
-            setattr(report, f"{part}Date", content_date.strftime("%Y%m%d"))
-            setattr(report, f"{part}Time", content_date.strftime("%H%M%S"))
+    for prefix in ("Content", "InstanceCreation", "Series"):  # the writing time would make files differ
+        if f"{prefix}Date" in report or prefix == "Content":
+            setattr(report, f"{prefix}Date", content_date.strftime("%Y%m%d"))
+            setattr(report, f"{prefix}Time", content_date.strftime("%H%M%S"))
     for equipment in report.get("ContributingEquipmentSequence", []):
         equipment.ContributionDateTime = content_date.strftime("%Y%m%d%H%M%S")
     target = BytesIO()
@@ -175,7 +175,7 @@ def _complete_header(source: Dataset) -> None:
 
 
 def _build_region(
-    source: Dataset, question: str, labelled_box: LabelledBox, *, uid: str
+    source: Dataset, question_id: str, labelled_box: LabelledBox, *, uid: str
 ) -> PlanarROIMeasurementsAndQualitativeEvaluations:
     box = labelled_box.box
     corners = [
@@ -187,7 +187,7 @@ def _build_region(
     ]
     label = code_label(labelled_box.label)
     return PlanarROIMeasurementsAndQualitativeEvaluations(
-        tracking_identifier=TrackingIdentifier(uid=uid, identifier=f"question {question}"),
+        tracking_identifier=TrackingIdentifier(uid=uid, identifier=f"question {question_id}"),
         referenced_region=ImageRegion(
             graphic_type=GraphicTypeValues.POLYLINE,
             graphic_data=np.array(corners, float),

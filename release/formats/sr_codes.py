@@ -1,8 +1,8 @@
 """Standard codes of box labels for structured reports: SNOMED CT, DICOM and RadLex codes, with laterality.
 
-A label is coded only if codes express all of it. SNOMED CT and DICOM codes are those that DICOM PS3.16 lists,
-as in pydicom's dictionary. RadLex has codes of findings that PS3.16 does not list. Labels without a
-code, such as "right upper lung zone", get a private code that has the label as its meaning.
+A label is coded only if the codes express its full meaning. SNOMED CT and DICOM codes are those that DICOM
+PS3.16 lists, as in pydicom's dictionary. RadLex has codes of findings that PS3.16 does not list. Labels
+without a code, such as "right upper lung zone", get a private code that has the label as its meaning.
 """
 
 from __future__ import annotations
@@ -105,15 +105,21 @@ def code_label(label: str) -> LabelCodes:
     """
     words = _WORDS.findall(label.casefold())
     sides = [word for word in words if word in LATERALITIES]
-    name = " ".join(word for word in words if word not in LATERALITIES)
+    label_without_side = " ".join(word for word in words if word not in LATERALITIES)
     laterality = _find_code("SCT", LATERALITIES[sides[0]]) if len(sides) == 1 else None
-    if len(sides) <= 1 and name in FINDINGS:
-        return LabelCodes(finding=_find_code(*FINDINGS[name]), site=_CHEST, laterality=laterality)
-    if len(sides) <= 1 and name in REGIONS:
-        site = _find_code("SCT", REGIONS[name])
+    if len(sides) <= 1 and label_without_side in FINDINGS:
+        return LabelCodes(
+            finding=_find_code(*FINDINGS[label_without_side]), site=_CHEST, laterality=laterality
+        )
+    if len(sides) <= 1 and label_without_side in REGIONS:
+        site = _find_code("SCT", REGIONS[label_without_side])
         return LabelCodes(finding=_find_code("DCM", "RadiographicAnatomy"), site=site, laterality=laterality)
-    if len(sides) <= 1 and name in RADLEX_FINDINGS:
-        return LabelCodes(finding=_radlex_code(*RADLEX_FINDINGS[name]), site=_CHEST, laterality=laterality)
+    if len(sides) <= 1 and label_without_side in RADLEX_FINDINGS:
+        return LabelCodes(
+            finding=_build_radlex_code(*RADLEX_FINDINGS[label_without_side]),
+            site=_CHEST,
+            laterality=laterality,
+        )
     text = label.strip() or "Region"
     value = hashlib.sha256(text.encode()).hexdigest()[:16].upper()
     return LabelCodes(
@@ -121,7 +127,7 @@ def code_label(label: str) -> LabelCodes:
     )
 
 
-def _radlex_code(value: str, meaning: str) -> CodedConcept:
+def _build_radlex_code(value: str, meaning: str) -> CodedConcept:
     return CodedConcept(value, RADLEX_SCHEME, meaning)
 
 

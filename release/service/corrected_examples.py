@@ -67,15 +67,15 @@ def add_corrected_examples(
     }
     added = known = 0
     unusable = []
-    for call, judged in replies.items():
+    for call, judged_reply in replies.items():
         try:
             if call.run is None or call.request is None:
                 raise NotFound("The origin names no model run.")
             variables, output = models.load_exchange(
                 db, by=by, name=call.run, custom_id=call.request, template=parsed.user
             )
-            reply = correct_reply(output, judged.questions)
-            if (judged.exam, reply) in existing:
+            reply = correct_reply(output, judged_reply.questions)
+            if (judged_reply.exam, reply) in existing:
                 known += 1
                 continue
             models.save_example(
@@ -83,7 +83,7 @@ def add_corrected_examples(
                 by=by,
                 prompt=version.name,
                 dataset=dataset,
-                exam=judged.exam,
+                exam=judged_reply.exam,
                 variables=variables,
                 reply=reply,
                 radiographs=(),
@@ -91,22 +91,28 @@ def add_corrected_examples(
             )
             added += 1
         except (InvalidValue, NotFound) as error:
-            unusable.append(f"{judged.exam}: {error}")
+            unusable.append(f"{judged_reply.exam}: {error}")
     return CorrectedExamples(prompt=version.label, added=added, known=known, unusable=tuple(unusable))
 
 
 def _collect_replies(db: Session, label: str, dataset: str) -> dict[CallReference, _JudgedReply]:
     """Return the replies of a prompt version with a corrected or rejected question, and their questions."""
-    _, drawn = load_drawn_batches(db, dataset, None)
+    _, drawn_batches = load_drawn_batches(db, dataset, None)
     replies: dict[CallReference, _JudgedReply] = {}
-    for outcome in load_outcomes(db, [batch.batch for batch in drawn], with_report=False):
+    for outcome in load_outcomes(db, [drawn_batch.batch for drawn_batch in drawn_batches], with_report=False):
         origin = outcome.judged.provenance
         if origin is None or not origin.calls or origin.calls[-1].prompt != label:
             continue
-        judged = replies.setdefault(origin.calls[-1], _JudgedReply(exam=outcome.judged.exam.id, questions={}))
+        judged_reply = replies.setdefault(
+            origin.calls[-1], _JudgedReply(exam=outcome.judged.exam.id, questions={})
+        )
         if isinstance(outcome, Excluded):
-            judged.is_corrected = True
+            judged_reply.is_corrected = True
             continue
-        judged.questions[outcome.judged.question.stem] = outcome.question
-        judged.is_corrected |= bool(outcome.changes)
-    return {call: judged for call, judged in replies.items() if judged.is_corrected and judged.questions}
+        judged_reply.questions[outcome.judged.question.stem] = outcome.question
+        judged_reply.is_corrected |= bool(outcome.changes)
+    return {
+        call: judged_reply
+        for call, judged_reply in replies.items()
+        if judged_reply.is_corrected and judged_reply.questions
+    }

@@ -52,7 +52,7 @@ class ErratumEntry:
         report: the report.
         status: None if the person may only know that the report was settled.
         reason: the adjudicator's reason; "" if it is open or the person may not see it.
-        changes: from the released question to the adjudicated one; empty as for ``reason``.
+        changes: from the released question to the adjudicated one; empty in the same cases as ``reason``.
         settled_at: the time of the adjudication; None while it is open.
     """
 
@@ -74,7 +74,7 @@ def list_reportable_releases(db: Session, *, by: Person) -> list[ReleaseRecord]:
 
 
 def find_release(db: Session, *, by: Person, dataset: str, name: str) -> ReleaseRecord:
-    """Return the release of a dataset by the names of both.
+    """Return a release by its name and the name of its dataset.
 
     Raises:
         NotFound: there is no such dataset or release.
@@ -100,10 +100,10 @@ def open_reportable_question(
     """Return a question as the release has it.
 
     Raises:
-        NotFound: the release has no such question, or the person has no access to it; or its folder is
-            missing. Also if a file was changed and the person does not see all questions.
+        NotFound: the release has no such question, the person has no access to it, or the folder of the
+            release is missing; also if a file was changed, for a person who may not see all questions.
         InvalidValue: a file of the release was changed.
-        Refused: its manifest was changed.
+        Refused: the manifest of the release was changed.
     """
     require(by, Action.REPORT_PROBLEMS)
     match = _find_question(db, by=by, release_id=release_id, question_id=question_id)
@@ -125,7 +125,7 @@ def report_problem(
 ) -> int:
     """Store the report of a problem in a released question, and return its id.
 
-    The question is opened before, in a session that only reads: its file, which is compared with its hash,
+    The question is opened beforehand in a read-only session, because its file is compared with its hash and
     can have a gigabyte.
 
     Args:
@@ -137,7 +137,7 @@ def report_problem(
         now: the current time.
 
     Returns:
-        The id of the report. A repeated request returns that of the first one.
+        The id of the report. A repeated request returns the id of the first report.
 
     Raises:
         NotFound: the person no longer has access to the question.
@@ -161,7 +161,7 @@ def report_problem(
     last = errata.load_last_adjudications(db, question_row_ids=[match.question_row_id]).get(
         match.question_row_id
     )
-    if last is not None and last.given_at >= now:  # given after ``now`` was read, without this report
+    if last is not None and last.given_at >= now:  # that adjudication did not see this report
         now = last.given_at + timedelta(microseconds=1)
     report_id = errata.add_report(
         db,
@@ -242,7 +242,7 @@ def _build_entry(
 
 
 def _settle(db: Session, reports: Sequence[ErratumReport]) -> dict[int, Settlement]:
-    """Return the settlement of each report that is not open, by its id."""
+    """Return the settlement of each report that is not open, by the id of the report."""
     adjudications = errata.load_last_adjudications(
         db, question_row_ids=sorted({report.question_row_id for report in reports})
     )

@@ -33,11 +33,11 @@ def assign_exam_splits(
     Raises:
         Refused: a patient or an image is in two splits, which would be a defect of the program.
     """
-    exam_images = gold.load_exam_links(db, batches=batches)
-    files = sorted({sha256 for _, _, file_hashes in exam_images for sha256 in file_hashes})
-    pixel_hash = hash_pixels(workspace, files, decoder=decoder)
+    exam_rows = gold.load_exam_links(db, batches=batches)
+    all_file_hashes = sorted({sha256 for _, _, file_hashes in exam_rows for sha256 in file_hashes})
+    pixel_hash = hash_pixels(workspace, all_file_hashes, decoder=decoder)
     links = [
         link_exam(exam, patient=patient, images=file_hashes, pixel_hash=pixel_hash)
-        for exam, patient, file_hashes in exam_images
+        for exam, patient, file_hashes in exam_rows
     ]
     return assign_linked_splits(links, plan)

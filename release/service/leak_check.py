@@ -60,11 +60,11 @@ def find_dataset_leaks(
     report_progress(len(exams))
     pixel_hash: dict[str, str] = {}
     if workspace is not None:
-        files = sorted({sha256 for _, content in exams for sha256 in content.images})
+        image_hashes = sorted({sha256 for _, content in exams for sha256 in content.images})
         with GuardedDecoder() as decoder:
             pixel_hash = hash_pixels(
                 workspace,
-                files,
+                image_hashes,
                 decoder=decoder,
                 progress=lambda count: report_progress(len(exams) + count),
             )
@@ -81,7 +81,8 @@ def find_dataset_leaks(
     questions_by_exam = {(name, content.exam): content.questions for name, content in exams}
     return LeakReport(
         datasets=tuple(
-            _describe_dataset(name, [content for other, content in exams if other == name]) for name in names
+            _describe_dataset(name, [content for dataset, content in exams if dataset == name])
+            for name in names
         ),
         leaks=tuple(leaks),
         affected=_count_affected(leaks, questions_by_exam),
@@ -115,8 +116,8 @@ def _find_shared_questions(
 
 def _add_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     total = Counter[str]()
-    for part in counts:
-        total.update(part)
+    for counts_by_dataset in counts:
+        total.update(counts_by_dataset)
     return dict(total)
 
 

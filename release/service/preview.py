@@ -78,17 +78,17 @@ def count_simple_outcomes(db: Session, batches: list[Batch], counter: TallyCount
     """
     batch_ids = [batch.id for batch in batches]
     latest_verdicts = load_latest_verdicts(db, batch_ids=batch_ids)
-    judged, combinations = combine_verdicts(latest_verdicts, batches)
-    if not len(judged):
+    judged_ids, combinations = combine_verdicts(latest_verdicts, batches)
+    if not len(judged_ids):
         return set()
-    adjudicated = np.isin(judged, list(load_adjudicated_questions(db, batch_ids=batch_ids)))
-    names, strata = gold.load_strata(db, batches=batches, numbers=judged)
-    remaining: set[int] = set(judged[adjudicated].tolist())
+    is_adjudicated = np.isin(judged_ids, list(load_adjudicated_questions(db, batch_ids=batch_ids)))
+    names, strata = gold.load_strata(db, batches=batches, numbers=judged_ids)
+    remaining: set[int] = set(judged_ids[is_adjudicated].tolist())
     for combination in np.unique(combinations).tolist():
-        mask = (combinations == combination) & ~adjudicated
+        mask = (combinations == combination) & ~is_adjudicated
         outcome = resolve_outcome_without_content(decode_combination(combination))
         if outcome is None:
-            remaining |= set(judged[mask].tolist())
+            remaining |= set(judged_ids[mask].tolist())
             continue
         for name, count in zip(names, np.bincount(strata[mask], minlength=len(names)).tolist(), strict=True):
             if count:

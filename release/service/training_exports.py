@@ -94,7 +94,7 @@ def write_training_data(
     release = releases.load_release(db, release_id=release_id)
     form = BoxFormat.PIXELS if library is TrainingLibrary.MS_SWIFT else form
     name = f"{library.value}-{form.value}"
-    folder = _folder(workspace, release_id) / name
+    folder = _get_training_folder(workspace, release_id) / name
     if not (folder / DESCRIPTION_FILE).is_file():
         folder.parent.mkdir(parents=True, exist_ok=True)
         export_training_data(
@@ -137,18 +137,19 @@ def list_training_data(
     require(by, Action.MAKE_RELEASE)
     release = releases.load_release(db, release_id=release_id)
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{release.dataset}-{release.name}")
-    found = []
-    for path in sorted(_folder(workspace, release_id).glob(f"*/{DESCRIPTION_FILE}")):
-        item = decode_json(path.read_bytes(), _Description)
-        if item.release_manifest_sha256 == release.manifest_sha256:
-            found.append(
+    exports = []
+    for path in sorted(_get_training_folder(workspace, release_id).glob(f"*/{DESCRIPTION_FILE}")):
+        description = decode_json(path.read_bytes(), _Description)
+        if description.release_manifest_sha256 == release.manifest_sha256:
+            exports.append(
                 TrainingData(
                     name=path.parent.name, folder=path.parent, download_name=f"{stem}-{path.parent.name}",
-                    library=item.library, boxes=item.boxes, split=item.split, questions=item.questions,
-                    images=item.images, left_out=item.left_out,
+                    library=description.library, boxes=description.boxes, split=description.split,
+                    questions=description.questions, images=description.images,
+                    left_out=description.left_out,
                 )
             )  # fmt: skip
-    return found
+    return exports
 
 
 def find_training_data(
@@ -159,11 +160,11 @@ def find_training_data(
     Raises:
         NotFound: the release has no such training data.
     """
-    for item in list_training_data(db, by=by, workspace=workspace, release_id=release_id):
-        if item.name == name:
-            return item
+    for training in list_training_data(db, by=by, workspace=workspace, release_id=release_id):
+        if training.name == name:
+            return training
     raise NotFound("These training data do not exist. Write them on the page Releases.")
 
 
-def _folder(workspace: Workspace, release_id: int) -> Path:
+def _get_training_folder(workspace: Workspace, release_id: int) -> Path:
     return workspace.training / str(release_id)

@@ -155,7 +155,7 @@ def write_release(
             reports=load_reports_by_question_id(db, dataset_id),
         )
         with ReleaseWriter(folder, options) as writer:
-            counter, last_judgement_at, images, exam_id = TallyCounter(), None, set[str](), ""
+            counter, last_judgement_at, released_images, exam_id = TallyCounter(), None, set[str](), ""
             for count, outcome in enumerate(
                 load_outcomes(db, selected_batches, with_report=with_reports), start=1
             ):
@@ -163,7 +163,7 @@ def write_release(
                 writer.add(outcome)
                 if isinstance(outcome, GoldItem) and outcome.judged.exam.id != exam_id:
                     exam_id = outcome.judged.exam.id  # the questions of an exam are mostly consecutive
-                    images |= image_hashes(outcome)
+                    released_images |= image_hashes(outcome)
                 judged_at = find_latest_judgement_time(outcome.judged)
                 last_judgement_at = (
                     judged_at
@@ -173,7 +173,7 @@ def write_release(
                 progress(count)
         tally = build_tally(db, counter, release_batches)
         check_not_empty(dataset, tally, writer.splits, split)
-        check_pixel_decisions(db, images=images, dataset=dataset)
+        check_pixel_decisions(db, images=released_images, dataset=dataset)
         entries = writer.list_entries()
         if with_images:
             entries += copy_images(workspace, writer.gold.images, folder)
@@ -292,8 +292,8 @@ def _splits_to_json(split: SplitPlan | None, writer: ReleaseWriter) -> dict[str,
             "corrections": writer.private.corrections,
             "keys_sha256": writer.private.keys_sha256,
         }
-    _rest, *planned = split.shares.items()
-    shares = {f"{name}_share": share for name, share in planned}
+    _remaining_split, *other_splits = split.shares.items()
+    shares = {f"{name}_share": share for name, share in other_splits}
     return {**shares, "seed": split.seed, **counts_by_split}
 
 

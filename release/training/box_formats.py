@@ -24,7 +24,7 @@ _TOKEN_SIDE = 28
 #: The smallest and the largest image of Qwen2.5-VL in pixels: 4 and 1,280 tokens. The model reads up to
 #: 16,384 tokens, but its documentation advises 256 to 1,280.
 MIN_PIXELS, MAX_PIXELS = 4 * _TOKEN_SIDE**2, 1_280 * _TOKEN_SIDE**2
-_LONGEST_TO_SHORTEST = 200
+_MAX_ASPECT_RATIO = 200
 
 
 class BoxFormat(StrEnum):
@@ -61,7 +61,7 @@ def resize_for(form: BoxFormat, size: ImageSize) -> ImageSize:
     """
     if form is not BoxFormat.QWEN25_VL:
         return size
-    if max(size.rows, size.columns) > _LONGEST_TO_SHORTEST * min(size.rows, size.columns):
+    if max(size.rows, size.columns) > _MAX_ASPECT_RATIO * min(size.rows, size.columns):
         raise InvalidValue(
             "image", f"of {size.rows} x {size.columns} pixels is too narrow: Qwen2.5-VL refuses over 200 : 1"
         )
@@ -84,7 +84,7 @@ def resize_for(form: BoxFormat, size: ImageSize) -> ImageSize:
 
 
 def box_in_pixels(labelled: LabelledBox, size: ImageSize) -> Box:
-    """Return a box in pixels of its image, also if the release has it on a grid."""
+    """Return a box in pixels of its image, even if the release has it on a grid."""
     if labelled.grid is None:
         return labelled.box
     return box_from_grid(labelled.box, grid=labelled.grid, rows=size.rows, columns=size.columns)
@@ -112,20 +112,22 @@ def convert_box(box: Box, form: BoxFormat, size: ImageSize) -> list[int]:
         return round_location(
             list(box_to_grid(box, grid=GRID, rows=size.rows, columns=size.columns).as_tuple())
         )
-    scaled = ImageSize(rows=1_000, columns=1_000)
+    scaled_size = ImageSize(rows=1_000, columns=1_000)
     if form in (BoxFormat.PIXELS, BoxFormat.QWEN25_VL):
-        scaled = resize_for(form, size)
+        scaled_size = resize_for(form, size)
     # Qwen2-VL has tokens for 0 to 999 only.
-    largest = 999 if form is BoxFormat.QWEN2_VL else None
-    x_min, x_max = _round_side(box.x_min, box.x_max, size.columns, scaled.columns, largest)
-    y_min, y_max = _round_side(box.y_min, box.y_max, size.rows, scaled.rows, largest)
+    max_value = 999 if form is BoxFormat.QWEN2_VL else None
+    x_min, x_max = _round_side(box.x_min, box.x_max, size.columns, scaled_size.columns, max_value)
+    y_min, y_max = _round_side(box.y_min, box.y_max, size.rows, scaled_size.rows, max_value)
     return [x_min, y_min, x_max, y_max]
 
 
-def _round_side(low: float, high: float, side: int, scaled: int, largest: int | None) -> tuple[int, int]:
-    """Scale and round one side of a box. It stays at least 1 long."""
-    limit = scaled if largest is None else largest
-    first, last = (min(round(value * scaled / side), limit) for value in (low, high))
+def _round_side(
+    low: float, high: float, side: int, scaled_side: int, max_value: int | None
+) -> tuple[int, int]:
+    """Scale and round the two ends of one side of a box. The side stays at least 1 long."""
+    limit = scaled_side if max_value is None else max_value
+    first, last = (min(round(value * scaled_side / side), limit) for value in (low, high))
     return (first, last) if first < last else (min(first, limit - 1), min(first, limit - 1) + 1)
 
 

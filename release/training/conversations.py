@@ -1,6 +1,6 @@
 """Writes a released question as one conversation for instruction tuning.
 
-The texts are those of GEMeX (sections 4.1 of the paper and its released files): the type prompt as system
+The texts are those of GEMeX (section 4.1 of the paper, and the released files): the type prompt as system
 message, the question with its choices, and the answer with reason and location.
 """
 
@@ -77,7 +77,11 @@ def encode_example(example: TrainingExample, library: TrainingLibrary, form: Box
             (label, convert_box(box, form, images[image].size), image) for label, box, image in example.boxes
         ]
         answer += f" <location> {format_boxes(converted, form, images=len(images))}"
-    turns = (("system", PROMPTS[question.format]), ("user", _user_text(example)), ("assistant", answer))
+    turns = (
+        ("system", PROMPTS[question.format]),
+        ("user", _format_user_text(example)),
+        ("assistant", answer),
+    )
     encode_text = _encode_parts if library is TrainingLibrary.TRL else _encode_string
     return {
         "id": question.id,
@@ -87,7 +91,7 @@ def encode_example(example: TrainingExample, library: TrainingLibrary, form: Box
     }
 
 
-def _user_text(example: TrainingExample) -> str:
+def _format_user_text(example: TrainingExample) -> str:
     """Return the question below its images. Several images are announced by number and view."""
     question = example.question
     choices = f" <choices>: [{', '.join(format_choices(question))}]" if question.options else ""

@@ -74,16 +74,16 @@ def export_training_data(
         Refused: the release was changed, the split may not be trained on, nothing can be exported, or the
             target is not empty.
     """
-    ids = _select_questions(release, split)
+    question_ids = _select_questions(release, split)
     with staging_folder(out) as staging, GuardedDecoder(workers=1) as decoder:
         exporter = _Exporter(release, staging, library=library, form=form, decoder=decoder)
         with HashedFile(staging / TRAIN_FILE) as file:
-            for number, record in enumerate(_read_questions(release), start=1):
-                if ids is None or record.id in ids:
+            for n_read, record in enumerate(_read_questions(release), start=1):
+                if question_ids is None or record.id in question_ids:
                     example = exporter.build_example(record)
                     if example is not None:
                         file.write_json_line(example)
-                progress(number)
+                progress(n_read)
         if not exporter.written:
             raise Refused(f"No question can be exported: {exporter.describe_left_out()}.")
         for name, content in recipe_files(library, form).items():
@@ -167,11 +167,11 @@ class _Exporter:
     def _load_example(self, record: QuestionRecord, question: Question) -> TrainingExample:
         radiographs = record.exam.radiographs
         sizes = [self._sizes[record.exam.id, radiograph.id] for radiograph in radiographs]
-        index_by_id = {radiograph.id: index for index, radiograph in enumerate(radiographs)}
+        index_by_id = {radiograph.id: image_index for image_index, radiograph in enumerate(radiographs)}
         boxes = []
-        for labelled in question.boxes:
-            index = index_by_id[labelled.radiograph]
-            boxes.append((labelled.label, box_in_pixels(labelled, sizes[index]), index))
+        for labelled_box in question.boxes:
+            image_index = index_by_id[labelled_box.radiograph]
+            boxes.append((labelled_box.label, box_in_pixels(labelled_box, sizes[image_index]), image_index))
         return TrainingExample(
             question=question,
             images=tuple(

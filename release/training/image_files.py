@@ -28,7 +28,7 @@ def write_training_image(source: Path, out: Path, *, size: ImageSize, decoder: G
         source: the image file in the release.
         out: the folder of the training data.
         size: the size to write; the image is resized to it if it differs.
-        decoder: the process that decodes DICOM files.
+        decoder: the process that renders the files that are not copied.
 
     Returns:
         The path within ``out``, with forward slashes.
@@ -36,7 +36,7 @@ def write_training_image(source: Path, out: Path, *, size: ImageSize, decoder: G
     Raises:
         UnreadableImage: the file cannot be decoded.
     """
-    suffix = _suffix_if_plain(source, size)
+    suffix = _find_copy_suffix(source, size)
     path = f"images/{source.stem}{suffix or '.png'}"
     target = out / path
     with add_filename_to_errors(target):
@@ -51,16 +51,16 @@ def write_training_image(source: Path, out: Path, *, size: ImageSize, decoder: G
     return path
 
 
-def _suffix_if_plain(source: Path, size: ImageSize) -> str | None:
+def _find_copy_suffix(source: Path, size: ImageSize) -> str | None:
     """Return the suffix of a file that can be copied; None if it has to be rendered or resized."""
     try:
         with Image.open(source) as image:
-            plain = (
+            can_be_copied = (
                 image.format in _FORMATS
                 and image.mode in _EIGHT_BIT_MODES
                 and image.size == (size.columns, size.rows)
                 and image.getexif().get(_EXIF_ORIENTATION, 1) == 1
             )
-            return _FORMATS[image.format or ""] if plain else None
+            return _FORMATS[image.format or ""] if can_be_copied else None
     except OSError:  # not a format of Pillow, such as DICOM
         return None

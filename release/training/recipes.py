@@ -1,9 +1,9 @@
 """The settings of a full fine-tune, written beside the training data.
 
-They are those of GEMeX (section 4.1 of the paper and its training script): projection and language model,
-three epochs, 64 questions per step on four GPUs (4 x 2 x 8), AdamW, a learning rate of 2e-5 with a cosine
-schedule and a warm-up of 3 %, bf16. The paper writes "0.03 epochs" of warm-up, its script a ratio of .03; the
-ratio is used here.
+The settings are those of GEMeX (section 4.1 of the paper and its training script): projection and language
+model, three epochs, 64 questions per step on four GPUs (4 x 2 x 8), AdamW, a learning rate of 2e-5 with a
+cosine schedule and a warm-up of 3 %, bf16. The paper writes "0.03 epochs" of warm-up, its script a ratio of
+.03; the ratio is used here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 from release.training.box_formats import MAX_PIXELS, BoxFormat
 from release.training.conversations import TrainingLibrary
 
-#: The model that each form of boxes was made for; the others have no form of their own.
+#: The models for which box formats were made, with their templates; by default, other formats use MedGemma.
 _MODELS = {
     BoxFormat.QWEN2_VL: ("Qwen/Qwen2-VL-7B-Instruct", "qwen2_vl"),
     BoxFormat.QWEN25_VL: ("Qwen/Qwen2.5-VL-7B-Instruct", "qwen2_vl"),
@@ -148,11 +148,11 @@ def recipe_files(library: TrainingLibrary, form: BoxFormat) -> dict[str, str]:
     return {
         "dataset_info.json": msgspec.json.format(msgspec.json.encode(dataset_info), indent=2).decode() + "\n",
         "train.yaml": _LLAMA_FACTORY.format(
-            model=model, template=template, dataset=DATASET, max_pixels=_image_limit(form)
+            model=model, template=template, dataset=DATASET, max_pixels=_find_image_limit(form)
         ),
     }
 
 
-def _image_limit(form: BoxFormat) -> int:
-    """Return the largest image for LLaMA-Factory; only pixels of Qwen2.5-VL are bound to a size."""
+def _find_image_limit(form: BoxFormat) -> int:
+    """Return the maximum number of pixels of an image; only the boxes of Qwen2.5-VL depend on its size."""
     return MAX_PIXELS if form is BoxFormat.QWEN25_VL else 4 * MAX_PIXELS
