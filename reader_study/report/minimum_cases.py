@@ -1,4 +1,4 @@
-"""Withholds the estimates of comparisons on too few cases; the report lists them with a note."""
+"""Withholds the estimates of comparisons on too few cases; the report lists the comparisons with a note."""
 
 from __future__ import annotations
 
