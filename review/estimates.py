@@ -229,7 +229,7 @@ class _RateEstimator:
                 if self.is_clustered
                 else 1.0
             )
-            rate = self._estimate_whole_rate(tuple(hits_by_cell), effect)
+            rate = self._estimate_stratified_rate(tuple(hits_by_cell), effect)
         return Estimate(
             name=name,
             count=sum(hits_by_cell),

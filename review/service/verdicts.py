@@ -99,7 +99,7 @@ def save_verdict(
         loaded_question: the question from :func:`lock_for_verdict` in this transaction; None to load it.
 
     Returns:
-        The stored verdict. A repeated request with the same revision and content returns the first one.
+        The stored verdict. A repeated request with the same revision and content stores nothing.
 
     Raises:
         NotAllowed: the verdict is another person's.
