@@ -47,8 +47,8 @@ class ScoreResult:
 
     If answers have probabilities, there are results with ``by`` "calibration" (ECE, Brier score and, on
     yes/no questions, AUC; without ``correct``) and "reliability" (the accuracy by stated probability). Their
-    ``n`` counts the answers with a probability, except those to open questions; ``missing`` counts answers
-    without one.
+    ``n`` counts the answers with a probability to questions that are not open; ``missing`` counts the other
+    questions that are not open.
     """
 
     side: str

@@ -36,19 +36,19 @@ def _count_readers(data: ReportData) -> list[Participation]:
         n_excluded = sum(
             data.is_excluded(case_id=reading.key.case_id, reader_id=reader.id) for reading in readings
         )
-        kept = [
+        included = [
             reading
             for reading in readings
             if not data.is_excluded(case_id=reading.key.case_id, reader_id=reader.id)
         ]
-        only_reported = sum(reading.unanswered for reading in kept)
-        undetermined = sum(reading.cannot_determine for reading in kept)
+        only_reported = sum(reading.unanswered for reading in included)
+        undetermined = sum(reading.cannot_determine for reading in included)
         not_analysed = only_reported + (undetermined if excludes_undetermined else 0)
         rows.append(
             Participation(
                 rater=reader.name, kind="reader", assigned=n_assigned, missing=n_assigned - len(readings),
                 excluded=n_excluded, only_reported=only_reported, undetermined=undetermined, failed=0,
-                analysed=len(kept) - not_analysed,
+                analysed=len(included) - not_analysed,
             )
         )  # fmt: skip
     return rows
@@ -66,15 +66,15 @@ def _count_models(data: ReportData) -> list[Participation]:
             for case in scored_cases
             if case.question_row_id in model.predictions
         ]
-        kept = [
+        included = [
             prediction for prediction in predictions if prediction.question_row_id not in excluded_questions
         ]
         rows.append(
             Participation(
                 rater=model.name, kind="model", assigned=len(scored_cases),
-                missing=len(scored_cases) - len(predictions), excluded=len(predictions) - len(kept),
+                missing=len(scored_cases) - len(predictions), excluded=len(predictions) - len(included),
                 only_reported=0, undetermined=0,
-                failed=sum(prediction.failed for prediction in kept), analysed=len(kept),
+                failed=sum(prediction.failed for prediction in included), analysed=len(included),
             )
         )  # fmt: skip
     return rows

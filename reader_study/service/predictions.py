@@ -197,11 +197,11 @@ def _read_records(
 ) -> list[PredictionRecord]:
     """Return the valid records, and add the others to the refusals."""
     records: list[PredictionRecord] = []
-    for item, bytes_read in read_predictions_in_process(path, model=model, file=file):
-        if isinstance(item, Refusal):
-            refusals.add(item.record, item.field, item.reason)
+    for result, bytes_read in read_predictions_in_process(path, model=model, file=file):
+        if isinstance(result, Refusal):
+            refusals.add(result.record, result.field, result.reason)
         else:
-            records.append(item)
+            records.append(result)
         if progress is not None:
             progress(bytes_read)
     return records

@@ -267,7 +267,7 @@ def check_key_errors(
 
 @pause_garbage_collector()
 def write_data_card_statement(db: Session, *, dataset: str, batches: Sequence[str] | None) -> tuple[str, ...]:
-    """Return lines for a data card about the questions from which the sample was drawn; empty if it is None.
+    """Return data card lines on the questions from which a sample was drawn; empty if there is no sample.
 
     Questions that were imported or rejected later have no influence, so a release that is made again is
     identical. The function checks no permission; the calling service does.

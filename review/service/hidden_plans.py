@@ -36,7 +36,7 @@ _MAX_CANDIDATES = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenCounts:
-    """The numbers of one reviewer's repeats and planted questions, and of those that could not be placed."""
+    """The numbers of one reviewer's repeats and planted questions; missing ones could not be placed."""
 
     person: Person
     repeats: int
@@ -111,7 +111,7 @@ def _plan_for_person(
         judged = [question for question in queue if question.first_judged_at is not None]
         judged.sort(key=lambda question: (str(question.first_judged_at), question.question_row_id))
         judged_count = sum(not question.is_hidden for question in judged)
-        count = count_missing_repeats(
+        n_requested = count_missing_repeats(
             plan, own_count=judged_count, existing=counts_by_kind[HiddenKind.REPEAT]
         )
         # The members are expected to share the free questions equally.
@@ -124,22 +124,24 @@ def _plan_for_person(
                 min_judged_count=after,
             )
             for question, after in choose_repeats_of_judged(
-                judged, plan, person_id=person.id, repeated=repeated, count=count
+                judged, plan, person_id=person.id, repeated=repeated, count=n_requested
             )
         ]
         gaps = None
     else:
         gaps = QueueGaps(queue)
-        count = count_missing_repeats(plan, own_count=own_count, existing=counts_by_kind[HiddenKind.REPEAT])
+        n_requested = count_missing_repeats(
+            plan, own_count=own_count, existing=counts_by_kind[HiddenKind.REPEAT]
+        )
         if not any(question.state is AssignmentState.OPEN for question in queue):
-            count = 0
+            n_requested = 0
         hidden = [
             QuestionToHide(
                 person_id=person.id, kind=HiddenKind.REPEAT, source_question_row_id=question.question_row_id,
                 position=compute_position_between(queue, gap),
             )
             for question, gap in choose_repeats_in_queue(
-                queue, plan, person_id=person.id, repeated=repeated, gaps=gaps, count=count
+                queue, plan, person_id=person.id, repeated=repeated, gaps=gaps, count=n_requested
             )
         ]  # fmt: skip
     n_repeats = len(hidden)
@@ -154,7 +156,7 @@ def _plan_for_person(
         person=person,
         repeats=n_repeats,
         planted=len(hidden) - n_repeats,
-        missing_repeats=count - n_repeats,
+        missing_repeats=n_requested - n_repeats,
         missing_planted=planted_count - (len(hidden) - n_repeats),
     )
 
@@ -200,7 +202,7 @@ def _plan_planted(
             if altered is None:
                 continue
             random_number = compute_draw_hash(f"{plan.seed}:place:{person.id}:{number}") % 2**32
-            position, after = (
+            position, min_judged_count = (
                 None,
                 done_count + 1 + fault_index * distance + random_number % distance,
             )
@@ -208,12 +210,12 @@ def _plan_planted(
                 gap = gaps.take_gap(exam_row_id=reports[number][0], min_index=0, random_number=random_number)
                 if gap is None:
                     continue
-                position, after = compute_position_between(queue, gap), 0
+                position, min_judged_count = compute_position_between(queue, gap), 0
             used_row_ids.add(number)
             to_hide.append(
                 QuestionToHide(
                     person_id=person.id, kind=HiddenKind.PLANTED, source_question_row_id=number, fault=fault,
-                    altered_question=altered, position=position, min_judged_count=after,
+                    altered_question=altered, position=position, min_judged_count=min_judged_count,
                 )
             )  # fmt: skip
             break

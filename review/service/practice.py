@@ -452,11 +452,11 @@ def load_requirement(db: Session, *, by: Person, batch: str) -> BatchRequirement
     """
     require(by, Action.SEE_PROGRESS)
     loaded_batch = load_batch(db, name=batch)
-    required = practice_storage.load_requirements(db).get(loaded_batch.id, [])
+    required_ids = practice_storage.load_requirements(db).get(loaded_batch.id, [])
     people = {person.id: person for person in list_people(db)}
     return BatchRequirement(
         practices=tuple(
-            practice for practice in practice_storage.list_practice_sets(db) if practice.id in required
+            practice for practice in practice_storage.list_practice_sets(db) if practice.id in required_ids
         ),
         exemptions=tuple(
             (people[exemption.person_id], exemption)
@@ -479,20 +479,20 @@ def require_practice(
     """
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch, lock=True)
-    chosen = [practice_storage.load_practice_set(db, name=name) for name in dict.fromkeys(practices)]
+    required_sets = [practice_storage.load_practice_set(db, name=name) for name in dict.fromkeys(practices)]
     before = load_requirement(db, by=by, batch=batch)
-    if {practice.id for practice in chosen} != {practice.id for practice in before.practices}:
+    if {practice.id for practice in required_sets} != {practice.id for practice in before.practices}:
         practice_storage.save_requirement(
             db,
             batch_id=loaded_batch.id,
-            practice_ids=[practice.id for practice in chosen],
+            practice_ids=[practice.id for practice in required_sets],
             by=by.id or None,
             now=now,
         )
         record_action(
             db, by=by, action="require practice", subject=batch_subject(loaded_batch),
             old=[practice.name for practice in before.practices],
-            new=[practice.name for practice in chosen], now=now,
+            new=[practice.name for practice in required_sets], now=now,
         )  # fmt: skip
     return load_requirement(db, by=by, batch=batch)
 

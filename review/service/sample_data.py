@@ -372,8 +372,8 @@ def _select_excluded(db: Session, dataset_id: int, batches: Sequence[Batch]) -> 
         parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=load_nonrandom_batch_ids(db)))
     checks = {check for batch in batches for check in batch.plan.checks}
     if checks:
-        drawn = frames.select_in_batches(dataset_id=dataset_id, batch_ids=[batch.id for batch in batches])
-        parts.append(select_with_problems(dataset_id=dataset_id, checks=checks, except_for=drawn))
+        drawn_ids = frames.select_in_batches(dataset_id=dataset_id, batch_ids=[batch.id for batch in batches])
+        parts.append(select_with_problems(dataset_id=dataset_id, checks=checks, except_for=drawn_ids))
     return frames.unite_selects(parts)
 
 

@@ -287,7 +287,7 @@ def save_draft(  # allow writes-without-record: a draft is not a judgement yet
         batch_id: the id of the batch.
         question_row_id: the id of the question.
         part: the name of the part of the form.
-        revision: the revision of the draft that the form was opened with; 0 without a draft.
+        revision: the revision of the draft that the form was opened with; 0 if there was none.
         body: the content of the draft.
         now: the current time.
 
