@@ -165,8 +165,8 @@ def _split_in_halves(cases: Sequence[int]) -> tuple[list[int], list[int]]:
 def _order_arms(design: StudyDesign, *, reader_index: int, period: int) -> tuple[Arm, ...]:
     """Return both arms, in the order in which the reader reads them in a period.
 
-    The half of the cases depends on ``reader_index % 2``, so four consecutive readers have the four
-    combinations of halves and arms.
+    ``reader_index // 2`` decides the order of the arms, and ``reader_index % 2`` the half of the cases. Four
+    consecutive readers therefore have the four combinations.
     """
     is_reversed = (reader_index // 2 + period) % 2 == 0
     return tuple(reversed(design.arms)) if is_reversed else design.arms

@@ -12,7 +12,7 @@ r"""Extracts the answer from a model's free text, by fixed rules in a fixed orde
 5. ``option text``: the whole reply is the text of one option.
 6. ``leading yes/no``: the reply to a closed question begins with yes or no, and its first sentence does not
    contradict it (:mod:`reader_study.yes_no_replies`).
-7. ``failed``: no rule matched, or extraction failed. It counts as wrong and is reported separately.
+7. ``failed``: no rule matched, or extraction failed. The reply counts as wrong and is reported separately.
 
 No rule searches for letters inside sentences. No rule reads across lines, with one exception: the line after
 a line that ends with "Answer:" is the answer. Text inside <think> is ignored. The answer to an open question
@@ -173,7 +173,7 @@ def _find_marked_answers(
 
 
 def _parse_value(text: str, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
-    """Return the answer that a marked text names; for a closed question, its first word may name it."""
+    """Return the answer that a marked text names. In a closed question, a leading yes or no is enough."""
     value = parse_answer(text, format_=format_, options=options)
     if value is None and format_.fixed_answers:
         return read_leading_yes_no(to_plain_text(text))

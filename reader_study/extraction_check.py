@@ -26,7 +26,7 @@ def group_replies(predictions: Iterable[Prediction], *, seed: int) -> dict[str, 
     the sort key of a reply depends only on the seed and on the reply.
 
     Args:
-        predictions: the predictions. If the file states the answer of a prediction, it is left out.
+        predictions: the predictions. Predictions with the rule ``GIVEN`` are left out.
         seed: the seed of the order.
     """
 

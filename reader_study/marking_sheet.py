@@ -1,4 +1,4 @@
-"""The data that a marker sees: an open answer with the question and its key, without who answered."""
+"""The data that a marker sees: an open answer with the question and its key, but not who answered."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from domain.studies import Case
 
 
 class OpenAnswerScore(StrEnum):
-    """The score of an open answer. If answers are marked, one without a mark is neither right nor wrong."""
+    """The score of an open answer. ``NOT_MARKED`` answers wait for a mark and are neither right nor wrong."""
 
     EQUAL_TO_KEY = "equal to key"
     RIGHT = "right"

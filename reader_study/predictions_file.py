@@ -1,7 +1,7 @@
 """Reads a model's answers: ``overread.prediction/1``, one JSON object per line, and files of other programs.
 
-Files of harnesses are read by :mod:`reader_study.harness_files`. ReXrank's programs write the records of
-their input, such as ``rexvqa.json`` of a release, with an additional field ``model_prediction`` (free text):
+Files of harnesses are read by :mod:`reader_study.harness_files`. ReXrank's programs copy the records of their
+input, such as ``rexvqa.json`` of a release, and add a field ``model_prediction`` (free text). Such a file is
 one JSON object with the records by question id.
 """
 

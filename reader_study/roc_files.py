@@ -1,7 +1,7 @@
 """Files of a study for other ROC programs: iMRMC, RJafroc, and the ratings for ``cli.py measure``.
 
 A yes/no question is a case; its key is the truth. The score of an answer is 6 plus its confidence (1 to 5)
-for yes, 6 minus its confidence for no, and 6 for "cannot determine". Without recorded confidences yes is 7
+for yes, 6 minus its confidence for no, and 6 for "cannot determine". Without recorded confidences, yes is 7
 and no is 5. Only the order of scores affects an ROC curve. The programs need whole numbers as ids, and
 ``ids.csv`` has the names.
 
@@ -37,8 +37,8 @@ class RocRating:
 class RocStudy:
     """The ratings of a study that ROC programs can read.
 
-    ``cases`` are ids of questions, ``truth`` is True where the key is "yes". ``arms`` has one entry "" if the
-    study has one arm. ``notes`` state what was left out.
+    ``cases`` are ids of questions; ``truth`` is True where the key is "yes". ``arms`` has the single entry ""
+    if the study has one arm. ``notes`` state what was left out.
     """
 
     readers: tuple[str, ...]

@@ -1,14 +1,14 @@
-"""Reads the results of iMRMC and RJafroc for a study, and compares them with ours from the same scores.
+"""Reads the results of iMRMC and RJafroc for a study, and puts our results from the same scores beside them.
 
 iMRMC writes a folder with ``AUCperReader.csv`` (each reader) and ``statAnalysis.csv`` (all readers); the
 second modality of a row is NO_MOD if the row is not a difference. RJafroc's ``UtilOutputReport`` writes a
 workbook with the worksheets Summary, FOMs and RRRC. Readers and modalities are the numbers or the names of
 ``ids.csv``.
 
-Our values come from the scores that :mod:`reader_study.roc_files` exports; cases are independent. For one
-reader we use DeLong's covariance. For all readers we compare U-statistics with iMRMC, and
-Obuchowski-Rockette's analysis, with the covariance that the workbook names, with RJafroc. Degrees of freedom
-are Hillis'; iMRMC rounds them down for p and the interval.
+Our values come from the scores that :mod:`reader_study.roc_files` exports; cases count as independent. Values
+of one reader use DeLong's covariance. Values of all readers are U-statistics beside iMRMC. Beside RJafroc,
+they use Obuchowski-Rockette's analysis with the covariance that the workbook names. Degrees of freedom are
+Hillis'; iMRMC rounds them down for p and the interval.
 
 Sources: the files of iMRMC 4.0.0; RJafroc's function UtilOutputReport.
 """

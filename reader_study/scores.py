@@ -1,4 +1,4 @@
-"""Scores predictions against the keys of a release, by side, task and category."""
+"""Scores predictions against the keys of a release, by side (split), task and category."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CALIBRATION, RELIABILITY = "calibration", "reliability"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyedQuestion:
-    """A question of a release with its key; ``side`` is "public" or "private"."""
+    """A question of a release with its key; ``side`` is its split, such as "public" or "private"."""
 
     question: Question
     side: str

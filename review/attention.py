@@ -26,7 +26,7 @@ DEFAULT_BLOCK = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatPair:
-    """A question that one person judged twice, and the number of the person's verdicts in between."""
+    """A question that one person judged twice, and the number of the person's other verdicts in between."""
 
     question: Question
     exam_row_id: int
@@ -54,7 +54,7 @@ class PlantedVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultDetectionRates:
-    """The share of planted faults that were found, and the share not accepted; for all kinds or one kind."""
+    """The share of planted faults found, and the share not accepted. ``fault`` is None for all kinds."""
 
     fault: PlantedFault | None
     found: Proportion

@@ -51,8 +51,8 @@ def distribute_questions(
     """Distribute questions to people.
 
     Questions of one exam that need the same number of reviewers and have the same holders stay together. The
-    largest groups are distributed first. People who already have questions of the exam come first, then those
-    with the fewest questions so far, so that the numbers are nearly equal. Nothing is random.
+    largest groups are distributed first. A group goes to people who already have questions of the exam, then
+    to people with the fewest questions so far, so that the numbers are nearly equal. Nothing is random.
 
     Args:
         questions: the questions. Each is assigned to ``missing_reviewers`` people who do not have it yet.

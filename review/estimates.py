@@ -217,7 +217,7 @@ class _RateEstimator:
         self._absent_kinds = {kind.value for kind in ErrorKind if kind not in reported_kinds}
 
     def estimate_rate(self, name: str, has_property: Callable[[Outcome], bool]) -> Estimate:
-        # Kinds of error that never occur are not searched for in what may be a hundred thousand outcomes.
+        # Kinds of error that never occur are skipped, because there may be a hundred thousand outcomes.
         matches = [] if name in self._absent_kinds else [has_property(outcome) for outcome in self.outcomes]
         hits = np.array(matches or np.zeros(len(self.outcomes)), dtype=bool)
         hits_by_cell = np.bincount(self.strata[hits], minlength=len(self.cells)).tolist()

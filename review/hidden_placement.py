@@ -82,7 +82,7 @@ class QueueGaps:
 
 
 def compute_position_between(queue: Sequence[QueuedQuestion], index: int) -> int:
-    """Return a position between the question at ``index`` and the next one; if none is free, the former's."""
+    """Return a position between the question at ``index`` and the next; if none is free, that question's."""
     return (queue[index].position + queue[index + 1].position) // 2
 
 

@@ -138,7 +138,7 @@ def _count_choices(
 
 
 def compute_reading_times(ratings: pd.DataFrame) -> tuple[ReadingTimes, ...]:
-    """Compute the seconds per case of each rater with known times: median, quartiles, and by correctness."""
+    """Compute the seconds per case of each rater with known times: quartiles, and medians by correctness."""
     rows = select_counted_answers(ratings, "rater", "kind", "correct", "seconds")
     rows = rows[rows["seconds"].notna() & (rows["kind"] != "reference")]
     return tuple(
@@ -189,7 +189,7 @@ def _iterate_quarters(rows: pd.DataFrame) -> Iterator[LearningQuarter]:
 
 
 def compute_confidence_levels(ratings: pd.DataFrame, confidence: float) -> tuple[ConfidenceLevel, ...]:
-    """Compute the accuracy of each reader's answers at each stated confidence, clustered by patient or exam.
+    """Compute each reader's accuracy at each stated confidence, with intervals clustered by patient or exam.
 
     Args:
         ratings: the ratings; they have no column ``confidence`` if no reader stated one.

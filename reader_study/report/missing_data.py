@@ -58,7 +58,7 @@ def compute_missing_answer_scenarios(
 
 
 def _find_expected(data: ReportData, matrix: RatingMatrix) -> NDArray[np.bool_]:
-    """Return which answers were expected, shape (questions, raters): assigned, not excluded, not unmarked."""
+    """Return which answers were expected, shape (questions, raters), without answers that wait for a mark."""
     row_by_question = {question: row for row, question in enumerate(matrix.questions)}
     row_by_case = {
         case.blind_case.id: row_by_question[case.question.id]

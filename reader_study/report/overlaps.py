@@ -3,9 +3,9 @@
 Boxes are matched one to one within each radiograph (Hungarian method), without regard to labels. The sum of
 the overlaps is divided by the number of key boxes or of answer boxes, whichever is larger. The GEMeX paper
 does not define the denominator, so two further results have the number of key boxes and the number of matches
-as denominators. Questions whose
-key has no box are excluded. If the key has a box, an answer without a box counts as 0; for readers, only
-questions that asked for a box are included. A rater who drew no box has no result.
+as denominators. Questions whose key has no box are excluded. If the key has a box, an answer without a box
+counts as 0; for readers, only questions that asked for a box are included. A rater who drew no box has no
+result.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def score_reading(reading: Reading) -> int:
     """Score a reading of a yes/no question: higher if the answer is more certainly yes.
 
     6 plus the confidence (1 to 5) for yes, 6 minus the confidence for no, 6 for "cannot determine". Without a
-    confidence yes is 7 and no is 5. Only the order of scores affects an ROC curve.
+    confidence, yes is 7 and no is 5. Only the order of scores affects an ROC curve.
     """
     if reading.cannot_determine:
         return _MIDDLE_SCORE

@@ -231,7 +231,7 @@ class MarkerAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAnswerMarks:
-    """A distinct open answer that differs from the key, its marks, and the number of raters' answers."""
+    """A distinct open answer that differs from the key, with its marks and counts in readers and models."""
 
     case: int
     question_id: str

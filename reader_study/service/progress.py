@@ -60,7 +60,7 @@ def count_finished_readers(db: Session, *, by: Person) -> list[StudyReaders]:
 
 
 def load_study_progress(db: Session, *, by: Person, study: str) -> tuple[ReaderProgress, ...]:
-    """Return each reader's progress, in the order of their addition; it contains no answers and no keys."""
+    """Return each reader's progress, without answers and keys, in the order in which readers were added."""
     require(by, Action.RUN_STUDY)
     loaded_study = load_study(db, name=study)
     kind_by_case = {case.id: case.kind for case in list_blind_cases(db, study_id=loaded_study.id)}

@@ -312,7 +312,7 @@ def _load_release(db: Session, study: ReaderStudy, name: str) -> ReleaseRecord:
 def _replace_keys(
     db: Session, study: ReaderStudy, cases: tuple[Case, ...], *, release: str
 ) -> tuple[tuple[Case, ...], list[Exclusion]]:
-    """Return the cases with the questions of a release, and exclusions of the cases that it does not have."""
+    """Return the cases with the questions of a release, and exclusions of cases without such a question."""
     record = _load_release(db, study, release)
     manifest = record.folder / MANIFEST
     if not manifest.is_file() or hash_file(manifest)[0] != record.manifest_sha256:

@@ -75,7 +75,7 @@ def measure_difficulty(db: Session, *, by: Person, dataset: str) -> tuple[Diffic
 
 
 def _compute_rated_tiers(verdicts: LatestVerdicts) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the tier that reviewers rated and the exam, by question."""
+    """Return the tiers that reviewers chose, and the exams, by question."""
     rows = verdicts.find_latest_rows(verdicts.tiers >= 0)
     tiers_by_question: dict[int, list[int]] = {}
     exams: dict[int, int] = {}

@@ -59,8 +59,8 @@ FIRST_LOOK = 50
 class StoppingRule:
     """Whether review can stop, because the rate of key errors is known within ``target_half_width``.
 
-    ``estimate`` has intervals that are valid although they are looked at after every verdict, at the
-    confidence ``level``.
+    The interval of ``estimate`` has the confidence ``level``, which keeps it valid if it is looked at after
+    every verdict.
     """
 
     target_half_width: float

@@ -30,7 +30,7 @@ def load_joint_probabilities(
     questions: ReviewedQuestionColumns,
     judgements: Judgements,
 ) -> dict[int, float]:
-    """Return the probability of the questions that some batch could draw; above 0, up to 1.
+    """Return the probability of each question that a batch could draw; above 0, up to 1.
 
     Args:
         db: a read-only session.

@@ -104,7 +104,7 @@ class PracticeOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRequirement:
-    """The practice sets, any one of which qualifies for a batch, and exemptions as (person, exemption)."""
+    """The practice sets of a batch, each of which qualifies a reviewer, and (person, exemption) pairs."""
 
     practices: tuple[PracticeSet, ...]
     exemptions: tuple[tuple[Person, Exemption], ...]
@@ -128,9 +128,9 @@ def create_practice_from_batch(
 ) -> PracticeSet:
     """Create a practice set from settled questions of a batch, with the settings of the batch.
 
-    A question is settled if everybody to whom it is assigned has judged it and they agree on the decision
-    and the corrections, or if it is adjudicated, and if no problem was reported in it since the last
-    adjudication. Questions of other practice sets are not used again.
+    A question is settled if it is adjudicated, or if everybody to whom it is assigned has judged it and they
+    agree on the decision and the corrections. It is not settled if a problem was reported in it since the
+    last adjudication. Questions of other practice sets are not used again.
 
     Raises:
         NotFound: the batch does not exist.
