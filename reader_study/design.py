@@ -51,9 +51,9 @@ def compute_orders(
     by_number = {case.number: case for case in cases}
     training = [case.number for case in cases if case.kind is CaseKind.TRAINING]
     scored = [case.number for case in cases if case.kind is CaseKind.SCORED]
-    cases_by_reader = _assign_cases(design, readers=len(readers), cases=scored)
+    cases_by_reader = _assign_cases(design, n_readers=len(readers), cases=scored)
     slots = []
-    for reader_index, reader in enumerate(readers):
+    for reader_index, reader_id in enumerate(readers):
         visits = [
             *(_Visit(case=case, arm=_first_arm(design, reader_index), period=1) for case in training),
             *_order_visits(design, reader_index=reader_index, cases=cases_by_reader[reader_index]),
@@ -63,7 +63,7 @@ def compute_orders(
             purpose = f"options of {visit.case} reader {reader_index} arm {visit.arm} repeat {visit.repeat}"
             slots.append(
                 Slot(
-                    reader_id=reader,
+                    reader_id=reader_id,
                     position=position,
                     case_id=case.id,
                     arm=visit.arm,
@@ -102,19 +102,20 @@ def compute_option_order(
     return (*shuffle_items(movable_indices, seed=seed, purpose=purpose), *last_indices)
 
 
-def _assign_cases(design: StudyDesign, *, readers: int, cases: Sequence[int]) -> list[list[int]]:
+def _assign_cases(design: StudyDesign, *, n_readers: int, cases: Sequence[int]) -> list[list[int]]:
     """Return the cases of each reader: all cases, or a part of them if the design has parts.
 
-    Shared cases are read by all readers. Each other case is assigned to the readers with the fewest cases so
-    far, at random among equals. The numbers of cases therefore differ by at most one, and any two readers
-    have common cases.
+    Shared cases are read by all readers. Each of the remaining cases is assigned to the readers who have the
+    fewest cases so far; ties are broken at random. The readers' numbers of cases therefore differ by at most
+    one.
     """
     if design.crossing is not Crossing.PARTS:
-        return [list(cases) for _ in range(readers)]
+        return [list(cases) for _ in range(n_readers)]
     readers_per_case = design.readers_per_case or 1
-    if readers_per_case > readers:
+    if readers_per_case > n_readers:
         raise Refused(
-            f"The design needs {readers_per_case} readers per case, but the study has {readers}. Add readers."
+            f"The design needs {readers_per_case} readers per case, but the study has {n_readers}. "
+            "Add readers."
         )
     if design.shared > len(cases):
         raise Refused(
@@ -122,14 +123,14 @@ def _assign_cases(design: StudyDesign, *, readers: int, cases: Sequence[int]) ->
             "cases."
         )
     shuffled_cases = shuffle_items(cases, seed=design.plan.seed, purpose="parts")
-    cases_of_reader = [set(shuffled_cases[: design.shared]) for _ in range(readers)]
+    cases_by_reader = [set(shuffled_cases[: design.shared]) for _ in range(n_readers)]
     for case in shuffled_cases[design.shared :]:
-        reader_order = shuffle_items(range(readers), seed=design.plan.seed, purpose=f"readers of {case}")
-        for reader in sorted(reader_order, key=lambda candidate: len(cases_of_reader[candidate]))[
+        reader_order = shuffle_items(range(n_readers), seed=design.plan.seed, purpose=f"readers of {case}")
+        for reader_index in sorted(reader_order, key=lambda index: len(cases_by_reader[index]))[
             :readers_per_case
         ]:
-            cases_of_reader[reader].add(case)
-    return [[case for case in cases if case in share] for share in cases_of_reader]
+            cases_by_reader[reader_index].add(case)
+    return [[case for case in cases if case in own_cases] for own_cases in cases_by_reader]
 
 
 def _order_visits(design: StudyDesign, *, reader_index: int, cases: Sequence[int]) -> list[_Visit]:
@@ -164,8 +165,8 @@ def _split_in_halves(cases: Sequence[int]) -> tuple[list[int], list[int]]:
 def _order_arms(design: StudyDesign, *, reader_index: int, period: int) -> tuple[Arm, ...]:
     """Return both arms, in the order in which the reader reads them in a period.
 
-    The half of the cases depends on ``reader_index % 2``, so four consecutive readers have the four
-    combinations of halves and arms.
+    ``reader_index // 2`` decides the order of the arms, and ``reader_index % 2`` the half of the cases. Four
+    consecutive readers therefore have the four combinations.
     """
     is_reversed = (reader_index // 2 + period) % 2 == 0
     return tuple(reversed(design.arms)) if is_reversed else design.arms
@@ -182,13 +183,13 @@ def _order_in_blocks(
 ) -> list[int]:
     """Order the cases by blocks.
 
-    All readers have the same blocks, in the order of their row of the square.
+    All readers have the same blocks. A row of the Latin square gives each reader's order of the blocks.
     """
-    count = max(1, min(design.blocks, len(cases)))
+    n_blocks = max(1, min(design.blocks, len(cases)))
     seed = design.plan.seed
     shuffled_cases = shuffle_items(cases, seed=seed, purpose="blocks")
-    blocks = [shuffled_cases[start::count] for start in range(count)]
-    square = latin_square(count)
+    blocks = [shuffled_cases[start::n_blocks] for start in range(n_blocks)]
+    square = latin_square(n_blocks)
     row = square[reader_index % len(square)]
     return [
         case
@@ -203,17 +204,16 @@ def _insert_repeats(design: StudyDesign, *, reader_index: int, visits: list[_Vis
     """Add the repeats to the visits, each at least ``repeat_gap`` cases after the first reading."""
     if not design.repeats:
         return visits
-    seed, available = design.plan.seed, len(visits) - design.repeat_gap
-    if design.repeats > available:
+    seed, n_available = design.plan.seed, len(visits) - design.repeat_gap
+    if design.repeats > n_available:
         raise Refused(
             f"{design.repeats} hidden repeats with a minimum gap of {design.repeat_gap} cases do not fit "
-            f"into {len(visits)} cases; at most {max(0, available)} fit. Use fewer repeats or a smaller gap."
+            f"into {len(visits)} cases; at most {max(0, n_available)} fit. Use fewer repeats or a smaller "
+            "gap."
         )
-    chosen = shuffle_items(range(available), seed=seed, purpose=f"repeats reader {reader_index}")[
-        : design.repeats
-    ]
+    candidates = shuffle_items(range(n_available), seed=seed, purpose=f"repeats reader {reader_index}")
     repeats_after: dict[int, list[_Visit]] = {index: [] for index in range(len(visits))}
-    for first_index in chosen:
+    for first_index in candidates[: design.repeats]:
         # The repeat follows the visit at `later_index`, at least `repeat_gap` visits after the first reading.
         later_index = shuffle_items(
             range(first_index + design.repeat_gap, len(visits)),

@@ -4,19 +4,19 @@ r"""Extracts the answer from a model's free text, by fixed rules in a fixed orde
    if two of them differ.
 2. ``explicit``: the last "answer is X", "Final answer: X", "the correct option is: X", "the answers are A and
    C". Extraction fails if the last one names no single answer ("the answer is not A", "A or B"), or if the
-   reply to a closed question begins with the other answer.
+   reply to a closed question begins with the opposite answer.
 3. ``statement``: a sentence states the answer: "Option B is correct", "B is the correct answer", "not A but
-   B". Extraction fails if two statements differ, or one differs from rule 2.
+   B". Extraction fails if two statements differ, or if one differs from the answer of rule 2.
 4. ``letter``: a single letter, or yes or no, as the whole reply or on its own line, with or without the text
    of that option. Extraction fails if two lines differ.
 5. ``option text``: the whole reply is the text of one option.
 6. ``leading yes/no``: the reply to a closed question begins with yes or no, and its first sentence does not
    contradict it (:mod:`reader_study.yes_no_replies`).
-7. ``failed``: no rule matched, or extraction failed. It counts as wrong and is reported separately.
+7. ``failed``: no rule matched, or extraction failed. The reply counts as wrong and is reported separately.
 
-No rule searches for letters inside sentences, and none reads across lines, except that the line after a lone
-"Answer:" is its answer. Text inside <think> is ignored. The answer to an open question is the content of a
-tag, otherwise the ``whole reply``.
+No rule searches for letters inside sentences. No rule reads across lines, with one exception: the line after
+a line that ends with "Answer:" is the answer. Text inside <think> is ignored. The answer to an open question
+is the content of a tag; without a tag, it is the ``whole reply``.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _END = re.compile(
 )
 #: A further lettered option in the same line: "A) … B) …".
 _NEXT_OPTION = re.compile(r"(?:^|\s)(?:[\[(][A-Za-z][\])]|[A-Za-z][.:)])(?=\s)")
-_LEAD = re.compile(r"\s*([\[(]?\s*[A-Za-z]\s*[\])]|[A-Za-z]\s*[.:)])")
+_LEADING_LETTER = re.compile(r"\s*([\[(]?\s*[A-Za-z]\s*[\])]|[A-Za-z]\s*[.:)])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ def extract_answer(reply: str, *, format_: AnswerFormat, options: Sequence[str])
         if _names_an_answer(cue) and not _is_in_ranges(cue.start(), stated_ranges)
     ]
     if cues:
-        cue_value = _answer_after_cue(text, cues[-1], format_, options)
+        cue_value = _parse_answer_after_cue(text, cues[-1], format_, options)
         if format_.fixed_answers and (leading_word := find_leading_word(text)):
             stated_answers.add(leading_word)
         return _build_extraction(None if stated_answers - {cue_value} else cue_value, EXPLICIT)
@@ -160,7 +160,7 @@ def _find_marked_answers(
         yield _parse_value(tag_match[1], format_, options), TAG
     if "{" not in text:
         return
-    for value in _json_answers(text):
+    for value in _find_json_answers(text):
         if isinstance(value, str):
             yield _parse_value(value, format_, options), JSON
         elif isinstance(value, list):
@@ -173,14 +173,14 @@ def _find_marked_answers(
 
 
 def _parse_value(text: str, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
-    """Return the answer that a marked text names; for a closed question also by its first word."""
+    """Return the answer that a marked text names. In a closed question, a leading yes or no is enough."""
     value = parse_answer(text, format_=format_, options=options)
     if value is None and format_.fixed_answers:
         return read_leading_yes_no(to_plain_text(text))
     return value
 
 
-def _json_answers(text: str) -> Iterator[object]:
+def _find_json_answers(text: str) -> Iterator[object]:
     """Yield the values of the field "answer" or "final_answer" of all JSON objects in the text."""
     position = text.find("{")
     for _ in range(_MAX_JSON_OBJECTS):
@@ -220,72 +220,72 @@ def describe_rule_counts(counts: Mapping[str, int]) -> str:
 
 
 def _names_an_answer(cue: re.Match[str]) -> bool:
-    """Whether the cue is about the answer; "the options are" and "the other answers are" are about others."""
+    """Whether the cue announces the answer; "the options are" and "the other answers are" do not."""
     before = (cue["before"] or "").strip().lower()
     if cue["options"]:
         return before in _AFFIRMING_WORDS
     return not (cue["answers"] and before in _NEGATING_WORDS)
 
 
-def _answer_after_cue(
+def _parse_answer_after_cue(
     text: str, cue: re.Match[str], format_: AnswerFormat, options: Sequence[str]
 ) -> Answer | None:
-    """Return the answer after the last cue on its line; None if it is negated, ambiguous or not recognised.
+    """Return the answer that follows a cue on its line; None if it is negated, ambiguous or not recognised.
 
-    If nothing follows on the line, the answer is on the next one, unless a later line names another.
+    If the line ends with the cue, the answer is on the next line, unless a later line names another answer.
     """
     if (cue["before"] or "").strip().lower() in _NEGATING_WORDS:
         return None
-    lead = text[max(0, cue.start() - 120) : cue.start()] + (cue["before"] or "")
-    clause = _CLAUSE.split(lead)[-1]
+    text_before = text[max(0, cue.start() - 120) : cue.start()] + (cue["before"] or "")
+    clause = _CLAUSE.split(text_before)[-1]
     if _DOUBT.search(clause):
         return None
     line, *later_lines = text[cue.end() : cue.end() + 2000].split("\n")
     if line.strip():
-        return _answer_in_line(line.strip(), format_, options)
+        return _parse_answer_in_line(line.strip(), format_, options)
     lines = [later_line.strip() for later_line in later_lines if later_line.strip()]
     if not lines:
         return None
-    value = _answer_in_line(lines[0], format_, options)
+    value = _parse_answer_in_line(lines[0], format_, options)
     later_values = {parse_answer(later_line, format_=format_, options=options) for later_line in lines[1:]}
     return None if later_values - {value, None} else value
 
 
-def _answer_in_line(line: str, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
+def _parse_answer_in_line(line: str, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
     """Return the answer with which a line begins, after a cue."""
     line_value = _parse_value(line, format_, options)
     if line_value is None:
         line_value = parse_contrast(line, format_=format_, options=options)
     if line_value is not None:
         return line_value
-    lead_letter = _LEAD.match(line)
+    lead_letter = _LEADING_LETTER.match(line)
     start = lead_letter.end() if lead_letter else 0
     end = _END.search(line, start)
     if end is None:
         # The line may be a letter in brackets or with a full stop, followed by a sentence.
-        return _letter_before_sentence(line, lead_letter, format_, options)
+        return _parse_letter_before_sentence(line, lead_letter, format_, options)
     value_before_end = parse_answer(line[: end.start()], format_=format_, options=options)
     return (
         value_before_end
         if value_before_end is not None
-        else _letter_before_sentence(line, lead_letter, format_, options)
+        else _parse_letter_before_sentence(line, lead_letter, format_, options)
     )
 
 
-def _letter_before_sentence(
-    line: str, lead: re.Match[str] | None, format_: AnswerFormat, options: Sequence[str]
+def _parse_letter_before_sentence(
+    line: str, lead_letter: re.Match[str] | None, format_: AnswerFormat, options: Sequence[str]
 ) -> Answer | None:
     """Return the letter before a sentence ("B. The angle is blunt"); None if an alternative follows it."""
-    if lead is None:
+    if lead_letter is None:
         return None
-    rest = line[lead.end() :].strip()
-    if re.match(r"(?:or|and|and/or|[,/&|;])(?:\s|$)|\?", rest, re.IGNORECASE):
+    sentence = line[lead_letter.end() :].strip()
+    if re.match(r"(?:or|and|and/or|[,/&|;])(?:\s|$)|\?", sentence, re.IGNORECASE):
         return None
-    if parse_answer(rest.split(".")[0], format_=format_, options=options) is not None:
+    if parse_answer(sentence.split(".")[0], format_=format_, options=options) is not None:
         return None
-    if _NEXT_OPTION.search(rest):
+    if _NEXT_OPTION.search(sentence):
         return None
-    return parse_answer(lead[1], format_=format_, options=options)
+    return parse_answer(lead_letter[1], format_=format_, options=options)
 
 
 def _is_lone_answer(line: str) -> bool:

@@ -22,15 +22,15 @@ def identify_reply(prediction: Prediction) -> ReplyId:
 def group_replies(predictions: Iterable[Prediction], *, seed: int) -> dict[str, tuple[Prediction, ...]]:
     """Return the predictions with an extracted answer by rule, each group in a random order.
 
-    The first n of a group are a random sample. The order depends on the seed and on each reply only, so a
-    larger sample contains the smaller one.
+    The first n predictions of a group are a random sample. A larger sample contains the smaller one, because
+    the sort key of a reply depends only on the seed and on the reply.
 
     Args:
-        predictions: the predictions; those whose file states the answer are left out.
+        predictions: the predictions. Predictions with the rule ``GIVEN`` are left out.
         seed: the seed of the order.
     """
 
-    def draw_key(prediction: Prediction) -> str:
+    def sort_key(prediction: Prediction) -> str:
         text = f"{seed} {prediction.model_id} {prediction.question_row_id}"
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -38,7 +38,7 @@ def group_replies(predictions: Iterable[Prediction], *, seed: int) -> dict[str, 
     for prediction in predictions:
         if prediction.rule != GIVEN and prediction.raw is not None:
             groups.setdefault(prediction.rule, []).append(prediction)
-    return {rule: tuple(sorted(groups[rule], key=draw_key)) for rule in RULES if rule in groups}
+    return {rule: tuple(sorted(groups[rule], key=sort_key)) for rule in RULES if rule in groups}
 
 
 def compute_extraction_rates(

@@ -2,8 +2,8 @@
 
 | harness | file | id of the question | reply |
 |---|---|---|---|
-| lmms-eval | ``*_samples_*.jsonl`` (``--log_samples``) | ``doc``, in the first of the fields below |
-``resps`` | | VLMEvalKit | ``*.xlsx``, ``*.tsv``, ``*.json`` | ``index`` | ``prediction`` |
+| lmms-eval | ``*_samples_*.jsonl`` (``--log_samples``) | ``doc``, in a field of ``ID_FIELDS`` | ``resps`` |
+| VLMEvalKit | ``*.xlsx``, ``*.tsv``, ``*.json`` | ``index`` | ``prediction`` |
 | inspect_ai | ``*.eval`` | ``id`` of the sample, epoch 1 | ``output`` |
 """
 
@@ -40,7 +40,7 @@ class Harness(StrEnum):
 
 
 def recognise_harness(path: Path) -> Harness | None:
-    """Return the harness that wrote a file, from its content; None for another file."""
+    """Return the harness that wrote a file, judged by the content; None if no harness wrote it."""
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     if head.startswith(b"PK\x03\x04"):
@@ -127,7 +127,7 @@ def _read_table(path: Path) -> _Records:
 
 
 def _read_inspect(path: Path) -> _Records:
-    """Yield the samples of a log, by the name of their member."""
+    """Yield the samples of a log, sorted by the names of the archive's members."""
     bytes_read = 0
     with zipfile.ZipFile(path) as archive, path.open("rb") as file:
         members = [info for info in archive.infolist() if info.filename.startswith("samples/")]
@@ -151,7 +151,7 @@ def _read_zstandard(file: BinaryIO, info: zipfile.ZipInfo) -> bytes:
     """Read a member that is compressed with Zstandard.
 
     Raises:
-        OSError: it is damaged, or its size or checksum differs from its entry.
+        OSError: the member is damaged, or its size or checksum differs from its entry in the directory.
     """
     import pyarrow as pa  # noqa: PLC0415 - only these logs need it
 
@@ -180,9 +180,9 @@ def _convert_lmms_eval(fields: dict[str, Any]) -> tuple[str, str]:
             f"only "
             "the number of the row",
         )
-    reply = _first_text(fields.get("resps"))
+    reply = _find_first_text(fields.get("resps"))
     if reply is None:
-        reply = _first_text(fields.get("filtered_resps"))
+        reply = _find_first_text(fields.get("filtered_resps"))
     if reply is None:
         raise InvalidValue("resps", "must have the text of the reply")
     return str(question_id), reply
@@ -198,7 +198,7 @@ def _convert_vlmevalkit(fields: dict[str, Any]) -> tuple[str, str]:
 
 
 def _convert_inspect(fields: dict[str, Any]) -> tuple[str, str] | None:
-    """Return id and reply; None for a further epoch of the same sample, or one that ended with an error."""
+    """Return id and reply; None for a later epoch of a sample, or a sample that ended with an error."""
     if fields.get("epoch", 1) != 1 or fields.get("error"):
         return None
     sample_id = fields.get("id")
@@ -222,8 +222,8 @@ def _convert_inspect(fields: dict[str, Any]) -> tuple[str, str] | None:
     return str(sample_id), content if isinstance(content, str) else ""
 
 
-def _first_text(value: object) -> str | None:
-    """Return the first text in nested lists; None without any."""
+def _find_first_text(value: object) -> str | None:
+    """Return the first text in nested lists; None if their first element is no text."""
     while isinstance(value, list):
         if not value:
             return None

@@ -1,4 +1,4 @@
-"""The data that a marker sees: an open answer with the question and its key, without who answered."""
+"""The data that a marker sees: an open answer with the question and its key, but not who answered."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class MarkingTask:
 class MarkingSheet:
     """One open answer with its question and key.
 
-    ``number`` is the position of the answer, from 1. ``mark`` and ``revision`` are those of the latest mark
-    of the role; revision 0 stands for none. ``previous`` and ``next`` are the neighbours in the order, and
-    ``next_unmarked`` is the next other answer without a mark, or the first one if there is none after it.
-    ``exam_row_id`` is the id of the exam in the database, and ``radiographs`` are those of the exam.
+    ``number`` is the position of the answer, from 1. ``mark`` and ``revision`` belong to the latest mark of
+    the role; revision 0 means that there is no mark. ``previous`` and ``next`` are the neighbours in the
+    order, and ``next_unmarked`` is the next answer without a mark; if none follows, the first one.
+    ``exam_row_id`` is the id of the exam in the database, and ``radiographs`` are its radiographs.
     """
 
     task: MarkingTask

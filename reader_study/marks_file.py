@@ -11,7 +11,7 @@ from domain.marks import AnswerMark
 from domain.table_cells import escape_formula, unescape_formula
 from reader_study.marking_sheet import MarkedAnswer
 
-_NEEDED = ("question_id", "answer", "mark")
+_COLUMNS = ("question_id", "answer", "mark")
 
 
 def render_marks(answers: Iterable[MarkedAnswer]) -> str:
@@ -32,7 +32,7 @@ def render_blank_marks(answers: Iterable[MarkedAnswer]) -> str:
 
 
 def parse_marks(text: str, *, file: str) -> dict[tuple[str, str], AnswerMark]:
-    """Read a file of marks. Lines with an empty mark are left out; other columns are ignored.
+    """Read a file of marks. Lines with an empty mark and additional columns are ignored.
 
     Args:
         text: the content of the CSV file.
@@ -45,12 +45,12 @@ def parse_marks(text: str, *, file: str) -> dict[tuple[str, str], AnswerMark]:
         InvalidValue: a column is missing, or a line has an unknown mark. Names file, line and field.
     """
     reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
-    missing = [name for name in _NEEDED if name not in (reader.fieldnames or ())]
+    missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
     if missing:
         raise InvalidValue(
             "columns",
-            f"{file} has no column {', '.join(missing)}. Needed: {', '.join(_NEEDED)}; `study marks --blank` "
-            "writes such a file",
+            f"{file} has no column {', '.join(missing)}. Needed: {', '.join(_COLUMNS)}; `study marks "
+            "--blank` writes such a file",
         )
     marks: dict[tuple[str, str], AnswerMark] = {}
     for row in reader:

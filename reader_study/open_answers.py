@@ -13,7 +13,7 @@ from domain.studies import Case
 
 
 class OpenAnswerScore(StrEnum):
-    """The score of an open answer. If answers are marked, one without a mark is neither right nor wrong."""
+    """The score of an open answer. ``NOT_MARKED`` answers wait for a mark and are neither right nor wrong."""
 
     EQUAL_TO_KEY = "equal to key"
     RIGHT = "right"
@@ -100,5 +100,5 @@ def list_answers_to_mark(
             shown_text = " ".join(text.split())
             texts[answer_id] = min(texts.get(answer_id, shown_text), shown_text)
     position_by_case = {case_id: position for position, case_id in enumerate(questions)}
-    ordered = sorted(texts, key=lambda answer: (position_by_case[answer.case_id], answer.text_sha256))
-    return tuple(OpenAnswer(id=answer, text=texts[answer]) for answer in ordered)
+    ordered_ids = sorted(texts, key=lambda answer: (position_by_case[answer.case_id], answer.text_sha256))
+    return tuple(OpenAnswer(id=answer_id, text=texts[answer_id]) for answer_id in ordered_ids)

@@ -27,7 +27,7 @@ def shuffle_items(items: Iterable[Item], *, seed: int, purpose: str) -> list[Ite
 def latin_square(size: int) -> tuple[tuple[int, ...], ...]:
     """Return a Latin square that is balanced for carry-over effects (Williams design).
 
-    Each value is equally often at each position, and equally often directly after each other value.
+    Every value is equally often at every position, and equally often directly after every other value.
 
     Args:
         size: the number of values, 0 or more.

@@ -1,7 +1,7 @@
 """Reads a model's answers: ``overread.prediction/1``, one JSON object per line, and files of other programs.
 
-Files of harnesses are read by :mod:`reader_study.harness_files`. ReXrank's programs write the records of
-their input, such as ``rexvqa.json`` of a release, with an additional field ``model_prediction`` (free text):
+Files of harnesses are read by :mod:`reader_study.harness_files`. ReXrank's programs copy the records of their
+input, such as ``rexvqa.json`` of a release, and add a field ``model_prediction`` (free text). Such a file is
 one JSON object with the records by question id.
 """
 
@@ -104,8 +104,8 @@ def read_predictions(path: Path, *, model: str | None) -> Iterator[tuple[Predict
             per file.
 
     Yields:
-        The record or the refusal of each line (of other files: of each record, counted from 1), and the
-        number of bytes read so far.
+        The record or the refusal of each line, and the number of bytes read so far. In files of other
+        programs, records are counted instead of lines.
     """
     model_name = model
     first_lines: dict[str, int] = {}
@@ -222,9 +222,9 @@ def resolve_answer(
     answer: Answer | None
     if isinstance(stated_answer, str):
         answer = parse_answer(stated_answer, format_=format_, options=options)
-    elif stated_answer and all(isinstance(item, str) for item in stated_answer):
+    elif stated_answer and all(isinstance(part, str) for part in stated_answer):
         answer = parse_answer_list(stated_answer, format_=format_, options=options)
-    elif all(isinstance(item, int) for item in stated_answer):
+    elif all(isinstance(part, int) for part in stated_answer):
         answer = tuple(sorted(set(stated_answer)))
     else:
         answer = None  # the list mixes letters and indices
@@ -270,7 +270,7 @@ def build_prediction(
         model: the name of the model, used in error messages.
 
     Raises:
-        InvalidValue: the question does not exist, was answered before, or does not fit the answer.
+        InvalidValue: the question does not exist, was answered before, or the answer does not fit it.
     """
     if question is None:
         raise InvalidValue(

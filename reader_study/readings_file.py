@@ -141,7 +141,7 @@ def _read_lines(text: str) -> Iterator[tuple[int, dict[str, str], tuple[str, str
                 continue
             if header is None:
                 header = [name.strip() for name in row]
-                problem = _find_header_problem(header)
+                problem = _find_field_name_problem(header)
                 if problem:
                     yield 1, {}, problem
                     return
@@ -168,14 +168,14 @@ def _read_json_lines(text: str) -> Iterator[tuple[int, dict[str, str], tuple[str
         if not isinstance(plain, dict):
             yield line, {}, ("", "is not a JSON object")
             continue
-        problem = _find_header_problem(list(plain))
+        problem = _find_field_name_problem(list(plain))
         if problem:
             yield line, {}, problem
             continue
         yield line, {name: "" if value is None else str(value) for name, value in plain.items()}, None
 
 
-def _find_header_problem(names: list[str]) -> tuple[str, str] | None:
+def _find_field_name_problem(names: list[str]) -> tuple[str, str] | None:
     for name in REQUIRED_FIELDS:
         if name not in names:
             return (

@@ -30,7 +30,7 @@ class QuestionOptions(msgspec.Struct, gc=False):
     options: tuple[str, ...] = ()
 
 
-_Item = TypeVar("_Item", Question, QuestionOptions)
+_Decoded = TypeVar("_Decoded", Question, QuestionOptions)
 _options_decoder = make_decoder(QuestionOptions)
 
 
@@ -51,7 +51,7 @@ def load_keys(
         InvalidValue: the folder is not a release, or a file was changed.
         Refused: the release has private questions, but the folder of its keys is missing.
     """
-    questions_by_id = _load(release, keys=keys, split=split, decode=_decode_question)
+    questions_by_id = _load_with_split(release, keys=keys, split=split, decode=_decode_question)
     return {
         question_id: KeyedQuestion(question=question, side=side)
         for question_id, (question, side) in questions_by_id.items()
@@ -59,13 +59,13 @@ def load_keys(
 
 
 def load_options(release: Path, *, split: Split) -> dict[str, QuestionOptions]:
-    """Load formats and options of a split, in a fifth of the time of :func:`load_keys`.
+    """Load formats and options of a split, five times as fast as :func:`load_keys`.
 
     Raises:
         InvalidValue: the folder is not a release, or a file was changed.
         Refused: the split is private, but the folder of its keys is missing.
     """
-    questions_by_id = _load(release, keys=None, split=split, decode=_options_decoder.decode)
+    questions_by_id = _load_with_split(release, keys=None, split=split, decode=_options_decoder.decode)
     return {question_id: question for question_id, (question, _) in questions_by_id.items()}
 
 
@@ -73,24 +73,24 @@ def _decode_question(line: bytes) -> Question:
     return question_from_plain(msgspec.json.decode(line))
 
 
-def _load(
-    release: Path, *, keys: Path | None, split: Split | None, decode: Callable[[bytes], _Item]
-) -> dict[str, tuple[_Item, str]]:
+def _load_with_split(
+    release: Path, *, keys: Path | None, split: Split | None, decode: Callable[[bytes], _Decoded]
+) -> dict[str, tuple[_Decoded, str]]:
     """Return the decoded questions with their split, by id."""
     release = release.resolve()
     manifest = read_manifest(release)
     sha256_by_path = {entry["path"]: entry["sha256"] for entry in manifest["files"]}
-    questions: dict[str, tuple[_Item, str]] = {}
+    questions: dict[str, tuple[_Decoded, str]] = {}
     if split is not Split.PRIVATE:
         public_questions = _load_questions(release / GOLD, sha256=sha256_by_path.get(GOLD), decode=decode)
         split_by_id = dict.fromkeys(public_questions, Split.PUBLIC.value)
         if public_questions and SPLIT_TABLE in sha256_by_path:
             split_by_id = _load_splits(release / SPLIT_TABLE, sha256=sha256_by_path[SPLIT_TABLE])
-        wanted = {side.value for side in Split} if split is None else {split.value}
+        wanted_splits = {side.value for side in Split} if split is None else {split.value}
         questions = {
-            question_id: (item, side)
-            for question_id, item in public_questions.items()
-            if (side := split_by_id[question_id]) in wanted
+            question_id: (question, side)
+            for question_id, question in public_questions.items()
+            if (side := split_by_id[question_id]) in wanted_splits
         }
     private = (manifest.get("splits") or {}).get("private") or {}
     if split not in (None, Split.PRIVATE) or not private.get("questions"):
@@ -101,13 +101,17 @@ def _load(
             f"{private['questions']:,} questions of this release are private, and {path} does not exist. Ask "
             "the person who created the release for the keys and state their folder with --keys DIR."
         )
-    hidden = _load_questions(path, sha256=private.get("keys_sha256"), decode=decode)
-    return questions | {question_id: (item, Split.PRIVATE.value) for question_id, item in hidden.items()}
+    private_questions = _load_questions(path, sha256=private.get("keys_sha256"), decode=decode)
+    return questions | {
+        question_id: (question, Split.PRIVATE.value) for question_id, question in private_questions.items()
+    }
 
 
-def _load_questions(path: Path, *, sha256: str | None, decode: Callable[[bytes], _Item]) -> dict[str, _Item]:
+def _load_questions(
+    path: Path, *, sha256: str | None, decode: Callable[[bytes], _Decoded]
+) -> dict[str, _Decoded]:
     _check_file(path, sha256=sha256)
-    questions: dict[str, _Item] = {}
+    questions: dict[str, _Decoded] = {}
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:

@@ -11,22 +11,22 @@ from domain.questions import Answer, option_letter
 from domain.vocabulary import AnswerFormat
 
 #: Separators between letters.
-_BETWEEN = re.compile(r"\s*(?:,\s*and\b|[,;|&+]|\band\b)\s*", re.IGNORECASE)
+_LETTER_SEPARATOR = re.compile(r"\s*(?:,\s*and\b|[,;|&+]|\band\b)\s*", re.IGNORECASE)
 #: A letter alone or with the usual marks: "B", "(B)", "[B]", "'B'", "B.", "B)", "option B".
 _LETTER = re.compile(
     r"(?:(?:option|choice|letter)\s+)?[\[({\"']*\s*([A-Za-z])\s*[\])}\"']*\s*[.:)]?", re.IGNORECASE
 )
 #: A letter before the text of its option: "B) Pleural effusion", "(B): …", "B - …", "B (…)".
-_BEFORE_TEXT = re.compile(
+_LETTER_AND_TEXT = re.compile(
     r"[\[(]?\s*([A-Za-z])\s*(?:[\])]\s*[.:]?|[.:,]|\s-|\s–|\s(?=\())\s*(\S.*)", re.DOTALL
 )
 _ENCLOSED = re.compile(r"\((.*)\)", re.DOTALL)
-_MARKS = str.maketrans("", "", "*`")
+_EMPHASIS = str.maketrans("", "", "*`")
 
 
 def to_plain_text(text: str) -> str:
     """Remove Markdown emphasis and normalise characters (Unicode NFKC: full-width letters become letters)."""
-    return unicodedata.normalize("NFKC", text).translate(_MARKS).strip()
+    return unicodedata.normalize("NFKC", text).translate(_EMPHASIS).strip()
 
 
 def parse_answer(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:
@@ -51,13 +51,13 @@ def parse_answer(text: str, *, format_: AnswerFormat, options: Sequence[str]) ->
     text_match = _match_option_text(text, options)
     letter_match = _parse_letters(text, len(options))
     if letter_match is None:
-        prefixed = _BEFORE_TEXT.fullmatch(text)
+        prefixed = _LETTER_AND_TEXT.fullmatch(text)
         if prefixed:
             option_text = prefixed[2].rstrip(" .")
             enclosed = _ENCLOSED.fullmatch(option_text)
-            candidates = [prefixed[2], enclosed[1]] if enclosed else [prefixed[2]]
+            option_texts = [prefixed[2], enclosed[1]] if enclosed else [prefixed[2]]
             index = [_letter_index(prefixed[1])]
-            if any(_match_option_text(candidate, options) == index for candidate in candidates):
+            if any(_match_option_text(candidate, options) == index for candidate in option_texts):
                 letter_match = text_match = index
     if text_match and letter_match and text_match != letter_match:
         return None  # the text of one option is the letter of another
@@ -86,13 +86,13 @@ def parse_answer_list(
 
 def _parse_letters(text: str, count: int) -> list[int] | None:
     """Return the sorted indices of the letters; None if the text has other content or a letter twice."""
-    if len(text) == 1 and text.isascii():  # the most frequent reply, in a tenth of the time
+    if len(text) == 1 and text.isascii():  # a shortcut for the most frequent reply, ten times as fast
         return [_letter_index(text)] if text.isalpha() else None
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     if len(text) > 40 * max(1, count):
         return None
-    matches = [_LETTER.fullmatch(part.strip()) for part in _BETWEEN.split(text)]
+    matches = [_LETTER.fullmatch(part.strip()) for part in _LETTER_SEPARATOR.split(text)]
     indices = [_letter_index(match[1]) for match in matches if match is not None]
     if len(indices) < len(matches) or len(set(indices)) < len(indices):
         return None

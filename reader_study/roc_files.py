@@ -1,7 +1,7 @@
 """Files of a study for other ROC programs: iMRMC, RJafroc, and the ratings for ``cli.py measure``.
 
 A yes/no question is a case; its key is the truth. The score of an answer is 6 plus its confidence (1 to 5)
-for yes, 6 minus its confidence for no, and 6 for "cannot determine". Without recorded confidences yes is 7
+for yes, 6 minus its confidence for no, and 6 for "cannot determine". Without recorded confidences, yes is 7
 and no is 5. Only the order of scores affects an ROC curve. The programs need whole numbers as ids, and
 ``ids.csv`` has the names.
 
@@ -37,8 +37,8 @@ class RocRating:
 class RocStudy:
     """The ratings of a study that ROC programs can read.
 
-    ``cases`` are ids of questions, ``truth`` is True where the key is "yes". ``arms`` has one entry "" if the
-    study has one arm. ``notes`` state what was left out.
+    ``cases`` are ids of questions; ``truth`` is True where the key is "yes". ``arms`` has the single entry ""
+    if the study has one arm. ``notes`` state what was left out.
     """
 
     readers: tuple[str, ...]
@@ -95,7 +95,7 @@ def select_roc_ratings(data: ReportData) -> RocStudy:
         raise Refused(f"{data.study.name}: no reader has answered a yes/no question yet.")
     ratings.sort(key=lambda rating: (rating.reader, rating.arm, rating.case))
     rated_readers = {rating.reader for rating in ratings}
-    complete = len(rated_readers) * len(closed) * len(arms)
+    n_expected = len(rated_readers) * len(closed) * len(arms)
     return RocStudy(
         readers=tuple(reader.name for reader in data.readers),
         cases=tuple(case.question.id for case in closed),
@@ -107,7 +107,7 @@ def select_roc_ratings(data: ReportData) -> RocStudy:
             *_write_note(len(readings) - len(ratings), "answer", "left out: without a confidence"),
             *_write_note(len(data.models), "model", "only in ratings.csv: the other files have readers"),
             *_write_note(
-                complete - len(ratings), "rating", "missing: RJafroc needs every rating, iMRMC does not"
+                n_expected - len(ratings), "rating", "missing: RJafroc needs every rating, iMRMC does not"
             ),
         ),
     )
@@ -130,10 +130,10 @@ def render_all(data: ReportData, study: RocStudy) -> dict[str, bytes]:
 def render_imrmc(study: RocStudy, *, title: str) -> str:
     """Return the content of an iMRMC input file.
 
-    The truth has the reader -1 and the modality 0; readers, cases and modalities count from 1.
+    Lines of the truth have the reader -1 and the modality 0; readers, cases and modalities count from 1.
     """
     rated_readers = {rating.reader for rating in study.ratings}
-    head = [
+    header_lines = [
         " ".join(title.split()),
         "",
         f"NR: {len(rated_readers)}",
@@ -143,11 +143,11 @@ def render_imrmc(study: RocStudy, *, title: str) -> str:
         "",
         "BEGIN DATA:",
     ]
-    truth = [f"-1,{case + 1},0,{int(positive)}" for case, positive in enumerate(study.truth)]
-    scores = [
+    truth_lines = [f"-1,{case + 1},0,{int(positive)}" for case, positive in enumerate(study.truth)]
+    score_lines = [
         f"{rating.reader + 1},{rating.case + 1},{rating.arm + 1},{rating.score}" for rating in study.ratings
     ]
-    return "\n".join([*head, *truth, *scores, ""])
+    return "\n".join([*header_lines, *truth_lines, *score_lines, ""])
 
 
 def render_rjafroc(study: RocStudy) -> bytes:
@@ -174,8 +174,8 @@ def render_rjafroc(study: RocStudy) -> bytes:
 
 
 def render_ids(study: RocStudy) -> str:
-    """Return the names of the numbers in the files, as CSV."""
-    names: tuple[tuple[str, Sequence[str]], ...] = (
+    """Return a CSV table of the names that belong to the numbers in the other files."""
+    names_by_kind: tuple[tuple[str, Sequence[str]], ...] = (
         ("reader", study.readers),
         ("modality", [arm or "all readings" for arm in study.arms]),
         ("case", study.cases),
@@ -183,8 +183,8 @@ def render_ids(study: RocStudy) -> str:
     return records_to_csv(
         [
             {"kind": kind, "number": number, "name": name}
-            for kind, listed in names
-            for number, name in enumerate(listed, start=1)
+            for kind, names in names_by_kind
+            for number, name in enumerate(names, start=1)
         ]
     )
 
@@ -196,10 +196,10 @@ def render_ratings(data: ReportData, study: RocStudy) -> str:
         for rating in study.ratings
     }
     table = build_ratings(data)
-    names = zip(table["rater"], table["question_id"], table["arm"], strict=True)
+    keys = zip(table["rater"], table["question_id"], table["arm"], strict=True)
     is_model = table["kind"] == "model"
-    of_models = table["score"].where(is_model, "") if "score" in table else [""] * len(table)
-    table["score"] = [str(scores.get(name, score)) for name, score in zip(names, of_models, strict=True)]
+    model_scores = table["score"].where(is_model, "") if "score" in table else [""] * len(table)
+    table["score"] = [str(scores.get(key, score)) for key, score in zip(keys, model_scores, strict=True)]
     buffer = io.StringIO()
     table.to_csv(buffer, index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
     return buffer.getvalue()

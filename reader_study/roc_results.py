@@ -1,14 +1,14 @@
-"""Reads the results of iMRMC and RJafroc for a study, and computes ours from the same scores beside them.
+"""Reads the results of iMRMC and RJafroc for a study, and puts our results from the same scores beside them.
 
 iMRMC writes a folder with ``AUCperReader.csv`` (each reader) and ``statAnalysis.csv`` (all readers); the
 second modality of a row is NO_MOD if the row is not a difference. RJafroc's ``UtilOutputReport`` writes a
 workbook with the worksheets Summary, FOMs and RRRC. Readers and modalities are the numbers or the names of
 ``ids.csv``.
 
-Our values come from the scores that :mod:`reader_study.roc_files` exports, with independent cases: DeLong's
-covariance for one reader, U-statistics for all readers beside iMRMC, and Obuchowski-Rockette's analysis
-beside RJafroc, with the covariance that the workbook names. Degrees of freedom are Hillis'; iMRMC rounds them
-down for p and the interval.
+Our values come from the scores that :mod:`reader_study.roc_files` exports; cases count as independent. Values
+of one reader use DeLong's covariance. Values of all readers are U-statistics beside iMRMC. Beside RJafroc,
+they use Obuchowski-Rockette's analysis with the covariance that the workbook names. Degrees of freedom are
+Hillis'; iMRMC rounds them down for p and the interval.
 
 Sources: the files of iMRMC 4.0.0; RJafroc's function UtilOutputReport.
 """
@@ -39,7 +39,7 @@ _ALL_READERS = (
     "modalityA", "modalityB", "UstatOrMLE", "AUCA", "varAUCA", "AUCAminusAUCB", "varAUCAminusAUCB",
     "dfHillis", "pValueHillis", "botCIHillis", "topCIHillis",
 )  # fmt: skip
-#: RJafroc's names of the columns of differences, in its present and its former versions.
+#: The names of RJafroc's columns of differences, in its current and its earlier versions.
 _DIFFERENCE_COLUMNS = {
     "difference": ("Estimate",),
     "standard error": ("StdErr",),
@@ -55,11 +55,11 @@ _EXPECTED_FILES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RocResult:
-    """One number of another program beside ours.
+    """One number of another program and our number.
 
     ``location`` is file and line (or worksheet and row). ``reader`` is "" for all readers; ``arm`` is a name,
-    or two names with "minus". ``our_value`` is None where we have no such value, and ``method`` says how it
-    was computed or why it is missing.
+    or two names with "minus". ``our_value`` is None if we have no such value; ``method`` states how our value
+    was computed, or why it is missing.
     """
 
     location: str
@@ -96,7 +96,7 @@ class OurResults:
         return mean_auc_of_readers(self._truth, self.scores[arm])
 
     def compare_arms(self, arm: int, other: int, *, method: str, jackknife: bool = False) -> MrmcComparison:
-        """The difference of two arms by the named method; without a value if it does not apply."""
+        """The difference of two arms by the named method; its value is None if the method does not apply."""
         results = compare_auc_of_arms(self._truth, self.scores[arm], self.scores[other], jackknife=jackknife)
         match = next((result for result in results if result.method.startswith(method)), None)
         return match or MrmcComparison(
@@ -111,8 +111,8 @@ def read_roc_results(study: RocStudy, *, name: str, content: bytes) -> tuple[Roc
     """Read a file of another program and return its numbers beside ours.
 
     Raises:
-        Refused: the file is not one of those programs', or names a reader or arm that the study lacks. The
-            text names file, line and column.
+        Refused: the file is not from one of these programs, or names a reader or arm that the study does not
+            have. The message names file, line and column.
     """
     if len(content) > MAX_BYTES:
         raise Refused(f"{name} has {len(content):,} bytes, more than {MAX_BYTES:,}. {_EXPECTED_FILES}")
@@ -127,10 +127,10 @@ def read_roc_results(study: RocStudy, *, name: str, content: bytes) -> tuple[Roc
 # --------------------------------------------------------------------------------------------- iMRMC
 def _read_table(our_results: OurResults, name: str, content: bytes) -> Iterator[RocResult]:
     try:
-        lines = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
-        columns = tuple(column.strip() for column in lines.fieldnames or ())
-        lines.fieldnames = columns
-        rows = [(lines.line_num, row) for row in lines]
+        table = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        columns = tuple(column.strip() for column in table.fieldnames or ())
+        table.fieldnames = columns
+        rows = [(table.line_num, row) for row in table]
     except (UnicodeDecodeError, csv.Error) as error:
         raise Refused(f"{name} is not a table in UTF-8 ({error}). {_EXPECTED_FILES}") from error
     needed = _PER_READER if "readerID" in columns else _ALL_READERS
@@ -147,17 +147,22 @@ def _read_reader_row(our_results: OurResults, location: str, row: dict[str, str]
     reader = _find_id(row["readerID"], our_results.study.readers, f"{location}, readerID", "reader")
     first, second = _find_arms(our_results, location, row)
     figures = our_results.figures[first]
-    name, prefix, auc_column = "AUC", "", "AUCA"
+    name, suffix, auc_column = "AUC", "", "AUCA"
     value, influence = figures.values[reader], figures.influence[:, reader]
     if second is not None:
-        name, prefix, auc_column = "AUC difference", "of the difference", "AUCAminusAUCB"
+        name, suffix, auc_column = "AUC difference", "of the difference", "AUCAminusAUCB"
         value = value - our_results.figures[second].values[reader]
         influence = influence - our_results.figures[second].influence[:, reader]
     auc = None if np.isnan(value) else float(value)
     se = None if auc is None else float(np.linalg.norm(influence))
     rows = (
         (name, auc, _read_number(row, auc_column, location), "empirical"),
-        (f"standard error {prefix}".strip(), se, _read_root(row, f"var{auc_column}", location), "DeLong"),
+        (
+            f"standard error {suffix}".strip(),
+            se,
+            _read_standard_error(row, f"var{auc_column}", location),
+            "DeLong",
+        ),
     )
     for quantity, our_value, other_value, method in rows:
         if other_value is not None:
@@ -183,7 +188,7 @@ def _read_mean_row(our_results: OurResults, location: str, row: dict[str, str]) 
     )
     other_values = {
         "mean AUC" if second is None else "difference": _read_number(row, column, location),
-        "standard error": _read_root(row, f"var{column}", location),
+        "standard error": _read_standard_error(row, f"var{column}", location),
         "degrees of freedom": _read_number(row, "dfHillis", location),
         "95% interval, low": _read_number(row, "botCIHillis", location),
         "95% interval, high": _read_number(row, "topCIHillis", location),
@@ -205,10 +210,10 @@ def _find_arms(our_results: OurResults, location: str, row: dict[str, str]) -> t
     return first, second
 
 
-def _read_root(row: dict[str, str], column: str, location: str) -> float | None:
+def _read_standard_error(row: dict[str, str], column: str, location: str) -> float | None:
     variance = _read_number(row, column, location)
     if variance is not None and variance < 0:
-        return None  # an unbiased variance may be below 0; there is no standard error then
+        return None  # an unbiased variance may be below 0 and then has no standard error
     return None if variance is None else variance**0.5
 
 
@@ -236,10 +241,11 @@ def _read_workbook(our_results: OurResults, name: str, content: bytes) -> Iterat
             f"{name}, worksheet Summary: the figure of merit is {figure}. "
             'Repeat the analysis with FOM = "Wilcoxon", which is the empirical AUC.'
         )
-    names = _read_input_names(summary)
-    yield from _read_figures(our_results, name, sheets["FOMs"], names)
+    input_ids = _read_input_ids(summary)
+    yield from _read_figures(our_results, name, sheets["FOMs"], input_ids)
     is_jackknife = (_find_setting(summary, "Variability estimation") or "Jackknife") == "Jackknife"
-    yield from _read_differences(our_results, name, sheets.get("RRRC", []), names, jackknife=is_jackknife)
+    rows = sheets.get("RRRC", [])
+    yield from _read_differences(our_results, name, rows, input_ids, jackknife=is_jackknife)
 
 
 def _load_sheets(name: str, content: bytes) -> dict[str, list[tuple[Any, ...]]]:
@@ -267,7 +273,7 @@ def _find_setting(rows: Sequence[tuple[Any, ...]], label: str) -> str | None:
     return None
 
 
-def _read_input_names(rows: Sequence[tuple[Any, ...]]) -> dict[tuple[str, str], str]:
+def _read_input_ids(rows: Sequence[tuple[Any, ...]]) -> dict[tuple[str, str], str]:
     """Return the ids of the input file by kind (Trt, Rdr) and id of the output file."""
     header = next(
         (
@@ -279,7 +285,7 @@ def _read_input_names(rows: Sequence[tuple[Any, ...]]) -> dict[tuple[str, str], 
     )
     if header is None:
         return {}
-    names: dict[tuple[str, str], str] = {}
+    input_ids: dict[tuple[str, str], str] = {}
     for column, title in enumerate(rows[header]):
         if not isinstance(title, str) or "ID in output file" not in title:
             continue
@@ -287,12 +293,15 @@ def _read_input_names(rows: Sequence[tuple[Any, ...]]) -> dict[tuple[str, str], 
         for row in rows[header + 1 :]:
             if len(row) <= column + 1 or row[column] is None or row[column + 1] is None:
                 break
-            names[kind, _format_cell(row[column])] = _format_cell(row[column + 1])
-    return names
+            input_ids[kind, _format_cell(row[column])] = _format_cell(row[column + 1])
+    return input_ids
 
 
 def _read_figures(
-    our_results: OurResults, name: str, rows: Sequence[tuple[Any, ...]], names: dict[tuple[str, str], str]
+    our_results: OurResults,
+    name: str,
+    rows: Sequence[tuple[Any, ...]],
+    input_ids: dict[tuple[str, str], str],
 ) -> Iterator[RocResult]:
     header = next((index for index, row in enumerate(rows) if any(_is_reader(cell) for cell in row)), None)
     if header is None:
@@ -301,13 +310,13 @@ def _read_figures(
         if not isinstance(row[0], str) or not row[0].lower().startswith("trt"):
             continue
         location = f"{name}, FOMs, row {index}"
-        arm = _find_output_id(our_results.study.arms, "Trt", row[0], names, location)
+        arm = _find_output_id(our_results.study.arms, "Trt", row[0], input_ids, location)
         arm_name = _name_arms(our_results, arm, None)
         for title, value in zip(rows[header], row, strict=False):
             if not isinstance(value, int | float):
                 continue
             if _is_reader(title):
-                reader = _find_output_id(our_results.study.readers, "Rdr", title, names, location)
+                reader = _find_output_id(our_results.study.readers, "Rdr", title, input_ids, location)
                 auc = our_results.figures[arm].values[reader]
                 yield RocResult(
                     location=location, quantity="AUC", reader=our_results.study.readers[reader], arm=arm_name,
@@ -327,13 +336,13 @@ def _read_differences(
     our_results: OurResults,
     name: str,
     rows: Sequence[tuple[Any, ...]],
-    names: dict[tuple[str, str], str],
+    input_ids: dict[tuple[str, str], str],
     *,
     jackknife: bool,
 ) -> Iterator[RocResult]:
     """Read the table below "…, treatment difference" of the worksheet RRRC.
 
-    Present versions of RJafroc omit the names of the pairs, which are then in the order 1-2, 1-3, 2-3.
+    Current versions of RJafroc omit the names of the pairs; the rows then have the order 1-2, 1-3, 2-3.
     """
     header = next(
         (index for index, row in enumerate(rows) if {"Estimate", "StdErr"} <= set(row)),
@@ -342,24 +351,24 @@ def _read_differences(
     if header is None:
         return
     titles = [str(title) for title in rows[header]]
-    count = len(our_results.study.arms)
-    pairs = [(first, second) for first in range(count) for second in range(first + 1, count)]
+    n_arms = len(our_results.study.arms)
+    pairs = [(first, second) for first in range(n_arms) for second in range(first + 1, n_arms)]
     for position, row in enumerate(rows[header + 1 :]):
         values = dict(zip(titles, row, strict=False))
         if not isinstance(values["Estimate"], int | float):
             break
         location = f"{name}, RRRC, row {header + position + 2}"
         if "Difference" in values:
-            first, second = _find_pair(our_results, str(values["Difference"]), names, location)
+            first, second = _find_pair(our_results, str(values["Difference"]), input_ids, location)
         elif position < len(pairs):
             first, second = pairs[position]
         else:
             raise Refused(
-                f"{location}: the study has {count} arms, the workbook more. Export the study again."
+                f"{location}: the study has {n_arms} arms, the workbook more. Export the study again."
             )
         cells = {
-            result: next((values[column] for column in columns if column in values), None)
-            for result, columns in _DIFFERENCE_COLUMNS.items()
+            quantity: next((values[column] for column in columns if column in values), None)
+            for quantity, columns in _DIFFERENCE_COLUMNS.items()
         }
         other_values = {key: float(value) for key, value in cells.items() if isinstance(value, int | float)}
         our_result = our_results.compare_arms(
@@ -371,15 +380,15 @@ def _read_differences(
 
 
 def _find_pair(
-    our_results: OurResults, text: str, names: dict[tuple[str, str], str], location: str
+    our_results: OurResults, text: str, input_ids: dict[tuple[str, str], str], location: str
 ) -> tuple[int, int]:
     """Return the arms of a difference such as "1-2" or "trt1-trt2"; names may contain hyphens."""
     parts = text.split("-")
     for index in range(1, len(parts)):
         try:
             return (
-                _find_output_id(our_results.study.arms, "Trt", "-".join(parts[:index]), names, location),
-                _find_output_id(our_results.study.arms, "Trt", "-".join(parts[index:]), names, location),
+                _find_output_id(our_results.study.arms, "Trt", "-".join(parts[:index]), input_ids, location),
+                _find_output_id(our_results.study.arms, "Trt", "-".join(parts[index:]), input_ids, location),
             )
         except Refused:
             continue
@@ -389,14 +398,14 @@ def _find_pair(
 
 
 def _find_output_id(
-    listed: Sequence[str], kind: str, text: str, names: dict[tuple[str, str], str], location: str
+    names: Sequence[str], kind: str, text: str, input_ids: dict[tuple[str, str], str], location: str
 ) -> int:
-    """Return the index of "Trt - 1", "trt1" or "1"."""
-    plain = text.strip()
-    if plain.lower().startswith(kind.lower()):
-        plain = plain[len(kind) :].strip().removeprefix("-").strip()
+    """Return the index in ``names`` of an id of the output file, such as "Trt - 1", "trt1" or "1"."""
+    output_id = text.strip()
+    if output_id.lower().startswith(kind.lower()):
+        output_id = output_id[len(kind) :].strip().removeprefix("-").strip()
     noun = "reader" if kind == "Rdr" else "modality"
-    return _find_id(names.get((kind, plain), plain), listed, location, noun)
+    return _find_id(input_ids.get((kind, output_id), output_id), names, location, noun)
 
 
 def _is_reader(cell: object) -> bool:
@@ -407,7 +416,7 @@ def _format_cell(cell: object) -> str:
     return f"{cell:g}" if isinstance(cell, float) else str(cell).strip()
 
 
-# ------------------------------------------------------------------------------------------ together
+# -------------------------------------------------------------------------------------------- shared
 def _build_mean_rows(
     our_result: MrmcComparison,
     other_values: dict[str, float | None] | dict[str, float],
@@ -433,15 +442,15 @@ def _find_arm(our_results: OurResults, text: str, location: str) -> int:
     return _find_id(text, our_results.study.arms, location, "modality")
 
 
-def _find_id(text: str, listed: Sequence[str], location: str, noun: str) -> int:
-    """Return the index of a number of ``ids.csv``, or of a name."""
-    plain = text.strip()
-    if plain in listed and plain:
-        return listed.index(plain)
-    if plain.isdecimal() and 1 <= int(plain) <= len(listed):
-        return int(plain) - 1
+def _find_id(text: str, names: Sequence[str], location: str, noun: str) -> int:
+    """Return the index in ``names`` of a name, or of a number of ``ids.csv``."""
+    id_text = text.strip()
+    if id_text in names and id_text:
+        return names.index(id_text)
+    if id_text.isdecimal() and 1 <= int(id_text) <= len(names):
+        return int(id_text) - 1
     raise Refused(
-        f"{location}: the study has no {noun} {plain!r}. Expected is a number from 1 to {len(listed)} or a "
+        f"{location}: the study has no {noun} {id_text!r}. Expected is a number from 1 to {len(names)} or a "
         "name, as in ids.csv of the export. Export the study again and repeat the analysis."
     )
 

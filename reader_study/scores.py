@@ -1,4 +1,4 @@
-"""Scores predictions against the keys of a release, by side, task and category."""
+"""Scores predictions against the keys of a release, by side (split), task and category."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CALIBRATION, RELIABILITY = "calibration", "reliability"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyedQuestion:
-    """A question of a release with its key; ``side`` is "public" or "private"."""
+    """A question of a release with its key; ``side`` is its split, such as "public" or "private"."""
 
     question: Question
     side: str
@@ -47,8 +47,8 @@ class ScoreResult:
 
     If answers have probabilities, there are results with ``by`` "calibration" (ECE, Brier score and, on
     yes/no questions, AUC; without ``correct``) and "reliability" (the accuracy by stated probability). Their
-    ``n`` counts the answers with a probability, except those to open questions; ``missing`` counts answers
-    without one.
+    ``n`` counts the answers with a probability to questions that are not open; ``missing`` counts the other
+    questions that are not open.
     """
 
     side: str
@@ -94,7 +94,7 @@ class ScoredQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredFile:
-    """The questions of the keys by id, each with the answer of a file; ``refusals`` are its invalid lines."""
+    """The questions of the keys by id, each with its answer in a file, and the file's refused lines."""
 
     questions: dict[str, ScoredQuestion]
     rules: dict[str, int]
@@ -116,12 +116,12 @@ def score_predictions(
         file: the file name, used in refusals.
         confidence: the confidence level of the intervals.
     """
-    scored = score_questions(records, keys=keys, file=file)
-    if scored.refusals:
-        return Score(refusals=scored.refusals)
+    scored_file = score_questions(records, keys=keys, file=file)
+    if scored_file.refusals:
+        return Score(refusals=scored_file.refusals)
     return Score(
-        results=tuple(_score_groups(list(scored.questions.values()), confidence)),
-        rules=dict(sorted(scored.rules.items())),
+        results=tuple(_score_groups(list(scored_file.questions.values()), confidence)),
+        rules=dict(sorted(scored_file.rules.items())),
     )
 
 
@@ -133,7 +133,7 @@ def score_questions(
     scope: str = "the release",
     max_refusals: int | None = None,
 ) -> ScoredFile:
-    """Compare the answer to each question with its key, and return the result of each question.
+    """Score the answer to each question by the key, and return the result of each question.
 
     Args:
         records: the records from :func:`reader_study.predictions_file.read_predictions`.
@@ -178,13 +178,13 @@ def score_questions(
 
 
 def _score_groups(scored_questions: list[ScoredQuestion], confidence: float) -> Iterable[ScoreResult]:
-    sides = sorted({item.keyed.side for item in scored_questions if item.state != "missing"})
+    sides = sorted({scored.keyed.side for scored in scored_questions if scored.state != "missing"})
     for side in sides:
-        side_questions = [item for item in scored_questions if item.keyed.side == side]
+        side_questions = [scored for scored in scored_questions if scored.keyed.side == side]
         yield _score_group(side, "overall (micro)", "all", side_questions, confidence)
         tasks = _group_by_field(side_questions, "task")
         shares = [
-            sum(item.is_correct for item in group_questions) / len(group_questions)
+            sum(scored.is_correct for scored in group_questions) / len(group_questions)
             for group_questions in tasks.values()
         ]
         yield replace(
@@ -214,9 +214,12 @@ def _score_boxes(
 ) -> Iterable[ScoreResult]:
     answered_questions = [
         AnsweredQuestion(
-            item.keyed.question.format, item.keyed.question.exam_id, item.keyed.question.boxes, item.boxes
+            scored.keyed.question.format,
+            scored.keyed.question.exam_id,
+            scored.keyed.question.boxes,
+            scored.boxes,
         )
-        for item in scored_questions
+        for scored in scored_questions
     ]
     for name, with_boxes, overlap in compute_overlap_by_format(
         answered_questions, seed=0, confidence=confidence
@@ -250,37 +253,39 @@ def _score_boxes(
 def _score_probabilities(
     side: str, scored_questions: list[ScoredQuestion], confidence: float
 ) -> Iterable[ScoreResult]:
-    exams = _number_exams(scored_questions)
-    choices = [item for item in scored_questions if item.keyed.question.format is not AnswerFormat.OPEN]
-    stated = [
-        StatedAnswer(
-            question=item.keyed.question,
-            answer=item.answer,
-            probability=item.probability,
-            cluster=exams[item.keyed.question.exam_id],
-        )
-        for item in choices
-        if item.answer is not None and item.probability is not None
+    exam_numbers = _number_exams(scored_questions)
+    not_open = [
+        scored for scored in scored_questions if scored.keyed.question.format is not AnswerFormat.OPEN
     ]
-    if not stated:
+    stated_answers = [
+        StatedAnswer(
+            question=scored.keyed.question,
+            answer=scored.answer,
+            probability=scored.probability,
+            cluster=exam_numbers[scored.keyed.question.exam_id],
+        )
+        for scored in not_open
+        if scored.answer is not None and scored.probability is not None
+    ]
+    if not stated_answers:
         return
-    calibration = measure_stated_probabilities(stated, confidence=confidence)
-    auc = compute_yes_no_auc(stated, confidence=confidence)
-    closed = sum(item.keyed.question.format is AnswerFormat.CLOSED for item in choices)
+    calibration = measure_stated_probabilities(stated_answers, confidence=confidence)
+    auc = compute_yes_no_auc(stated_answers, confidence=confidence)
+    n_closed = sum(scored.keyed.question.format is AnswerFormat.CLOSED for scored in not_open)
     expected = calibration.expected_if_calibrated
     expected_note = "" if expected is None else f"{expected:.4f} expected if calibrated"
-    for name, n, of, estimate, low, high, note in (
+    for name, n, n_total, estimate, low, high, note in (
         (
             "ECE",
             calibration.n,
-            len(choices),
+            len(not_open),
             calibration.ece,
             calibration.low,
             calibration.high,
             "; ".join(filter(None, [expected_note, calibration.note])),
         ),
-        ("Brier score", calibration.n, len(choices), calibration.brier, None, None, ""),
-        ("AUC (yes/no)", auc.n, closed, auc.value, auc.low, auc.high, auc.note),
+        ("Brier score", calibration.n, len(not_open), calibration.brier, None, None, ""),
+        ("AUC (yes/no)", auc.n, n_closed, auc.value, auc.low, auc.high, auc.note),
     ):
         yield ScoreResult(
             side=side,
@@ -295,7 +300,7 @@ def _score_probabilities(
             clustered_high=high,
             answered=n,
             failed=None,
-            missing=of - n,
+            missing=n_total - n,
             note=note,
         )
     for bin_ in calibration.bins:
@@ -320,27 +325,29 @@ def _score_probabilities(
 
 def _number_exams(scored_questions: list[ScoredQuestion]) -> dict[str, int]:
     """Return consecutive numbers of the exams, in the order of the questions."""
-    exams = dict.fromkeys(item.keyed.question.exam_id for item in scored_questions)
-    return {exam: index for index, exam in enumerate(exams)}
+    exam_ids = dict.fromkeys(scored.keyed.question.exam_id for scored in scored_questions)
+    return {exam_id: index for index, exam_id in enumerate(exam_ids)}
 
 
 def _group_by_field(scored_questions: list[ScoredQuestion], field: str) -> dict[str, list[ScoredQuestion]]:
     groups: dict[str, list[ScoredQuestion]] = {}
-    for item in scored_questions:
-        value = getattr(item.keyed.question, field)
-        groups.setdefault(str(value) if value else NOT_STATED, []).append(item)
+    for scored in scored_questions:
+        value = getattr(scored.keyed.question, field)
+        groups.setdefault(str(value) if value else NOT_STATED, []).append(scored)
     return dict(sorted(groups.items()))
 
 
 def _score_group(
     side: str, by: str, name: str, scored_questions: list[ScoredQuestion], confidence: float
 ) -> ScoreResult:
-    n_correct = sum(item.is_correct for item in scored_questions)
+    n_correct = sum(scored.is_correct for scored in scored_questions)
     unclustered = wilson(n_correct, len(scored_questions), confidence=confidence)
-    exams = _number_exams(scored_questions)
+    exam_numbers = _number_exams(scored_questions)
     clustered, is_clustered = compute_share_correct(
-        np.array([item.is_correct for item in scored_questions], dtype=np.int64),
-        np.array([exams[item.keyed.question.exam_id] for item in scored_questions], dtype=np.int64),
+        np.array([scored.is_correct for scored in scored_questions], dtype=np.int64),
+        np.array(
+            [exam_numbers[scored.keyed.question.exam_id] for scored in scored_questions], dtype=np.int64
+        ),
         confidence=confidence,
     )
     return ScoreResult(
@@ -354,8 +361,8 @@ def _score_group(
         high=unclustered.high,
         clustered_low=clustered.low if is_clustered else unclustered.low,
         clustered_high=clustered.high if is_clustered else unclustered.high,
-        answered=sum(item.state == "answered" for item in scored_questions),
-        failed=sum(item.state == "failed" for item in scored_questions),
-        missing=sum(item.state == "missing" for item in scored_questions),
+        answered=sum(scored.state == "answered" for scored in scored_questions),
+        failed=sum(scored.state == "failed" for scored in scored_questions),
+        missing=sum(scored.state == "missing" for scored in scored_questions),
         note="",
     )

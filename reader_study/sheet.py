@@ -75,8 +75,8 @@ class ReadingSheet:
 class ReadingStop:
     """The reason why no case is shown.
 
-    It is ``guideline`` (Markdown that must be read first), ``opens_at`` (the end of the wash-out),
-    ``closed``, or none of them: all cases are read then, and ``result`` is the reader's accuracy if the
+    It is ``guideline`` (Markdown that must be read first), ``opens_at`` (the end of the wash-out), or
+    ``closed``. If none of them is set, all cases are read, and ``result`` is the reader's accuracy if the
     protocol shows it.
     """
 

@@ -38,8 +38,8 @@ def find_stated_options(
 
     Args:
         text: a reply without marks of emphasis.
-        format_: of the question.
-        options: of the question.
+        format_: the answer format of the question.
+        options: the options of the question.
     """
     for sentence in _SENTENCE.finditer(text):
         sentence_text = sentence[0].lstrip()
@@ -58,9 +58,9 @@ def find_stated_options(
             yield answer, start, start + match.end()
             # "B is the correct answer: Pneumothorax" names a second answer
             named_text = sentence_text[match.end() :].lstrip(" \t:")
-            named = parse_answer(named_text, format_=format_, options=options)
-            if named is not None:
-                yield named, start + match.end(), sentence.end()
+            second_answer = parse_answer(named_text, format_=format_, options=options)
+            if second_answer is not None:
+                yield second_answer, start + match.end(), sentence.end()
 
 
 def parse_contrast(text: str, *, format_: AnswerFormat, options: Sequence[str]) -> Answer | None:

@@ -1,8 +1,8 @@
 """Calibration of the probabilities that a model states for its answers, and the AUC on yes/no questions.
 
-A model may state with an answer the probability that it is correct. Only answers with a probability count:
-questions without an answer have none, although they count as wrong in the accuracy. On a yes/no question the
-probability of yes follows from it, and its AUC is the empirical one.
+A model may state the probability that its answer is correct. Only answers with a probability count. Questions
+without an answer do not count, although they count as wrong in the accuracy. On a yes/no question, the
+probability of yes follows from the stated probability; its AUC is the empirical AUC.
 """
 
 from __future__ import annotations
@@ -36,10 +36,13 @@ class StatedAnswer:
 
 
 def measure_stated_probabilities(stated: Sequence[StatedAnswer], *, confidence: float) -> Calibration:
-    """Compute the calibration of the answers; without an answer its note states that nothing is defined."""
+    """Compute the calibration of the answers; if there are none, its note states that it is not defined."""
     return measure_calibration(
-        np.array([item.probability for item in stated], dtype=np.float64),
-        np.array([item.question.is_correct(item.answer) for item in stated], dtype=np.bool_),
+        np.array([stated_answer.probability for stated_answer in stated], dtype=np.float64),
+        np.array(
+            [stated_answer.question.is_correct(stated_answer.answer) for stated_answer in stated],
+            dtype=np.bool_,
+        ),
         clusters=_list_clusters(stated),
         level=confidence,
     )
@@ -47,17 +50,22 @@ def measure_stated_probabilities(stated: Sequence[StatedAnswer], *, confidence: 
 
 def compute_yes_no_auc(stated: Sequence[StatedAnswer], *, confidence: float) -> Estimate:
     """Compute the AUC of the probability of yes; its note states the reason if it is not defined."""
-    closed = [item for item in stated if item.question.format is AnswerFormat.CLOSED]
+    closed = [
+        stated_answer for stated_answer in stated if stated_answer.question.format is AnswerFormat.CLOSED
+    ]
     if not closed:
         return Estimate(n=0, note="not defined: no yes/no question has an answer with a probability")
-    truth = np.array([item.question.answer == _YES for item in closed], dtype=np.int64)
-    of_yes = np.array(
-        [item.probability if item.answer == _YES else 1 - item.probability for item in closed],
+    truth = np.array([stated_answer.question.answer == _YES for stated_answer in closed], dtype=np.int64)
+    yes_probabilities = np.array(
+        [
+            stated_answer.probability if stated_answer.answer == _YES else 1 - stated_answer.probability
+            for stated_answer in closed
+        ],
         dtype=np.float64,
     )
-    figures = compute_aucs(truth, of_yes[:, None], clusters=_list_clusters(closed))
+    figures = compute_aucs(truth, yes_probabilities[:, None], clusters=_list_clusters(closed))
     return auc_estimate(figures, 0, n=len(closed), confidence=confidence)
 
 
 def _list_clusters(stated: Sequence[StatedAnswer]) -> NDArray[np.int64]:
-    return np.array([item.cluster for item in stated], dtype=np.int64)
+    return np.array([stated_answer.cluster for stated_answer in stated], dtype=np.int64)

@@ -10,8 +10,8 @@ _LEADING_WORD = re.compile(
     r"(?=\s*$|\s*\n|\s*[,;:!]|\s*\.(?!\s*(?:\d|of\b))|\s+[-–—]\s|\s*[–—]|\s+(?:the|there|this|these|it|they)\b)",
     re.IGNORECASE,
 )
-#: After these words the first one is not an answer: a courtesy, a condition, a restriction or a doubt.
-_NO_STATEMENT = re.compile(
+#: If these words follow, the leading word is not an answer: a courtesy, a condition, a restriction, a doubt.
+_NOT_AN_ANSWER = re.compile(
     r"(?:i|we|you|let|please|sure|thanks?|of course|if|unless|but|or|and|although|though|however|maybe|"
     r"perhaps|possibly|probably not|in some|not necessarily|problem|worries)\b|i['’]",
     re.IGNORECASE,
@@ -32,7 +32,7 @@ _PRESENCE = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _CLAUSE_END = re.compile(r"[,;:.!?\n]|\s[-–—]\s|\b(?:which|because|since|as|so)\b", re.IGNORECASE)
-#: A yes or no that stands alone later in the reply.
+#: By leading word, the opposite word later in the reply; a "no" must end a clause.
 _LATER_WORD = {
     "yes": re.compile(r"\bno\b[\"'”)\]]*\s*(?:[.,;:!?\n]|$)", re.IGNORECASE),
     "no": re.compile(r"\byes\b", re.IGNORECASE),
@@ -40,7 +40,7 @@ _LATER_WORD = {
 
 
 def find_leading_word(text: str) -> str | None:
-    """Return the yes or no with which the text begins, whatever follows; None if there is neither."""
+    """Return the yes or no with which the text begins, regardless of the following text; None if neither."""
     match = _LEADING_WORD.match(text.lstrip())
     return match["word"].lower() if match else None
 
@@ -54,18 +54,22 @@ def read_leading_yes_no(text: str) -> str | None:
     Returns:
         "yes" or "no". None if the text does not begin with one of them, if a courtesy, a condition or a doubt
         follows, or if the text contradicts the word: "Yes, there is no effusion", "No, there is an effusion",
-        a later "no" or "yes". Such a text can be right for some questions ("Is the lung clear?"), but this
-        needs the question.
+        a later "no" or "yes". Such a text can be a valid answer to some questions ("Is the lung clear?"), but
+        the question is not considered here.
     """
     text = text.strip()
     match = _LEADING_WORD.match(text)
     if match is None:
         return None
     word = match["word"].lower()
-    rest = text[match.end() :].lstrip(" \t\n,.;:!-–—\"'”)]")
-    sentence = _SENTENCE_END.split(rest, maxsplit=1)[0]
-    clause = _CLAUSE_END.split(rest, maxsplit=1)[0]
-    if _NO_STATEMENT.match(rest) or _DOUBT.search(sentence) or _LATER_WORD[word].search(rest):
+    following_text = text[match.end() :].lstrip(" \t\n,.;:!-–—\"'”)]")
+    sentence = _SENTENCE_END.split(following_text, maxsplit=1)[0]
+    clause = _CLAUSE_END.split(following_text, maxsplit=1)[0]
+    if (
+        _NOT_AN_ANSWER.match(following_text)
+        or _DOUBT.search(sentence)
+        or _LATER_WORD[word].search(following_text)
+    ):
         return None
     if word == "yes":
         return None if _NEGATION.search(clause) else word

@@ -12,7 +12,7 @@ options of each question. A question that one of the two rejects has no correcte
 the agreement on key and boxes.
 
 Boxes with the same label on the same radiograph are matched one to one. The score of a question is the sum of
-the overlaps divided by the larger number of boxes (V-score).
+the overlaps divided by the larger of the two numbers of boxes (V-score).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class AgreementEstimate:
 
     @property
     def has_few_questions(self) -> bool:
-        """Whether there are too few questions or the estimate is not defined; it is shown in grey then."""
+        """Whether there are too few questions or the estimate is None. Such estimates are shown in grey."""
         return self.n < SMALL_SAMPLE or self.estimate is None
 
 
@@ -86,7 +86,7 @@ def aspect_to_plain(aspect: Aspect) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupAgreement:
-    """The agreement of two reviewers or of all reviewers, whose ids are ``person_ids``, sorted."""
+    """The agreement of two reviewers or of all reviewers. ``person_ids`` has their ids, sorted."""
 
     person_ids: tuple[int, ...]
     questions: int
@@ -101,7 +101,7 @@ def compute_agreement(shared_questions: Sequence[SharedQuestion]) -> tuple[Group
         shared_questions: the questions that at least two people have judged.
 
     Returns:
-        The agreement of all reviewers, if there are more than two, followed by that of each pair.
+        The agreement of all reviewers, if there are more than two, then the agreement of each pair.
     """
     matrix = SharedQuestionMatrix.from_questions(shared_questions)
     agreements = []

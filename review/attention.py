@@ -20,13 +20,13 @@ from review.agreement import GroupAgreement, compute_agreement
 from review.faults import FaultDetection, classify_detection
 from review.shared_questions import SharedQuestion
 
-#: The number of hidden questions per block of the drift.
+#: The number of hidden questions per block.
 DEFAULT_BLOCK = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatPair:
-    """A question that one person judged twice; ``verdicts_between`` of their verdicts lie in between."""
+    """A question that one person judged twice, and the number of the person's other verdicts in between."""
 
     question: Question
     exam_row_id: int
@@ -54,7 +54,7 @@ class PlantedVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultDetectionRates:
-    """The shares of planted faults that were found, and not accepted. ``fault`` is None for all kinds."""
+    """The share of planted faults found, and the share not accepted. ``fault`` is None for all kinds."""
 
     fault: PlantedFault | None
     found: Proportion
@@ -81,7 +81,7 @@ class Attention:
     """The attention of one reviewer or of all reviewers.
 
     ``agreement`` is None if no repeat was judged twice. ``median_verdicts_between`` is the median number of
-    other verdicts between the two verdicts on a repeat. ``blocks`` is the drift.
+    other verdicts between the two verdicts on a repeat. ``blocks`` has the results over time.
     """
 
     pairs: int
@@ -99,9 +99,9 @@ def compute_attention(
     Args:
         pairs: the repeats that were judged twice.
         planted: the planted questions that were judged.
-        block: the number of hidden questions per block of the drift.
+        block: the number of hidden questions per block.
     """
-    # The two verdicts are treated as those of two reviewers with the ids 1 and 2.
+    # The two verdicts are treated as verdicts of two reviewers with the ids 1 and 2.
     shared = [
         SharedQuestion(
             question=pair.question,
@@ -153,21 +153,23 @@ def _compute_blocks(
     )
     blocks = []
     for start in range(0, len(hidden_verdicts), block):
-        in_block = hidden_verdicts[start : start + block]
-        repeats = [judgement for judgement in in_block if isinstance(judgement, RepeatPair)]
-        faults = [judgement for judgement in in_block if isinstance(judgement, PlantedVerdict)]
+        block_judgements = hidden_verdicts[start : start + block]
+        repeats = [judgement for judgement in block_judgements if isinstance(judgement, RepeatPair)]
+        planted_verdicts = [
+            judgement for judgement in block_judgements if isinstance(judgement, PlantedVerdict)
+        ]
         blocks.append(
             AttentionBlock(
                 first=start + 1,
-                last=start + len(in_block),
-                until=_select_verdict(in_block[-1]).given_at,
+                last=start + len(block_judgements),
+                until=_select_verdict(block_judgements[-1]).given_at,
                 same=wilson_by_cluster(
                     [repeat.has_same_decision for repeat in repeats],
                     [repeat.exam_row_id for repeat in repeats],
                 ),
                 found=wilson_by_cluster(
-                    [planted_verdict.detection is FaultDetection.FOUND for planted_verdict in faults],
-                    [fault.exam_row_id for fault in faults],
+                    [verdict.detection is FaultDetection.FOUND for verdict in planted_verdicts],
+                    [verdict.exam_row_id for verdict in planted_verdicts],
                 ),
             )
         )

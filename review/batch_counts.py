@@ -33,7 +33,7 @@ NO_TIER, NO_TASK, REVIEWERS_DIFFER = "no tier", "no task", "reviewers differ"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BatchData:
-    """The data of a batch that are counted. ``people`` has the names by person id."""
+    """The data of a batch for counting. ``people`` has the names by person id."""
 
     questions: QuestionColumns
     assignments: AssignmentColumns
@@ -51,9 +51,9 @@ def count_batch(batch: Batch, data: BatchData, *, now: datetime) -> Progress:
     """
     index = _BatchIndex(data)
     reviewers = _build_reviewer_lines(index, now=now)
-    only_skipped = int((index.skipped & ~index.reviewed).sum())
-    rates = _ReviewRates(index, skipped=only_skipped)
-    reviewed = int(index.reviewed.sum())
+    n_only_skipped = int((index.is_skipped & ~index.is_reviewed).sum())
+    rates = _ReviewRates(index, n_skipped=n_only_skipped)
+    n_reviewed = int(index.is_reviewed.sum())
     exams = data.questions.exams[index.judged_rows]
     return Progress(
         batch=batch,
@@ -61,8 +61,8 @@ def count_batch(batch: Batch, data: BatchData, *, now: datetime) -> Progress:
         lines_by_tier=_build_group_lines(index, data.questions.tiers, [*map(str, TIERS), NO_TIER], now=now),
         lines_by_task=_build_group_lines(index, data.questions.tasks, [*map(str, TASKS), NO_TASK], now=now),
         lines_by_reviewer=reviewers,
-        reviewed=reviewed,
-        skipped=wilson(only_skipped, reviewed + only_skipped),
+        reviewed=n_reviewed,
+        skipped=wilson(n_only_skipped, n_reviewed + n_only_skipped),
         decisions=rates.estimate_decision_rates(),
         errors=rates.estimate_error_rates(),
         ratings=summarize_ratings(data.verdicts.ratings, exams),
@@ -75,7 +75,8 @@ def count_batch(batch: Batch, data: BatchData, *, now: datetime) -> Progress:
 class _BatchIndex:
     """The data of a batch, with the index of the question of each assignment and of each verdict.
 
-    ``reviewed`` and ``skipped`` are masks of the questions with a verdict, and of those that were skipped.
+    ``is_reviewed`` is a mask of the questions with a verdict, and ``is_skipped`` of the questions that a
+    reviewer skipped.
     """
 
     def __init__(self, data: BatchData) -> None:
@@ -86,9 +87,9 @@ class _BatchIndex:
         sorted_row_ids = data.questions.numbers[order]
         self.assigned_rows = order[np.searchsorted(sorted_row_ids, data.assignments.questions)]
         self.judged_rows = order[np.searchsorted(sorted_row_ids, data.verdicts.questions)]
-        self.reviewed = self.mask_of(self.judged_rows)
-        is_skipped = data.assignments.states == STATES.index(AssignmentState.SKIPPED)
-        self.skipped = self.mask_of(self.assigned_rows[is_skipped])
+        self.is_reviewed = self.mask_of(self.judged_rows)
+        skipped_assignments = data.assignments.states == STATES.index(AssignmentState.SKIPPED)
+        self.is_skipped = self.mask_of(self.assigned_rows[skipped_assignments])
 
     def mask_of(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return a mask of the questions with these indices."""
@@ -149,12 +150,12 @@ def _build_total_line(
     line = _build_line(
         name, index, questions=index.n, assigned_mask=all_assignments, judged_mask=all_verdicts, now=now
     )
-    ends = [
+    expected_ends = [
         end for progress_line in (line, *reviewers) if (end := progress_line.finish.expected_at) is not None
     ]
     if line.finish.expected_at is None:
         return line
-    return replace(line, finish=ExpectedFinish(expected_at=max(ends)))
+    return replace(line, finish=ExpectedFinish(expected_at=max(expected_ends)))
 
 
 def _build_line(
@@ -189,19 +190,19 @@ def _build_line(
 
 
 def _select_latest_times(times: NDArray[np.datetime64]) -> list[datetime]:
-    """Return the latest times, as many as the pace is computed from."""
-    latest = times if len(times) <= WINDOW else np.partition(times, -WINDOW)[-WINDOW:]
-    return [moment.replace(tzinfo=UTC) for moment in latest.astype("datetime64[us]").tolist()]
+    """Return the latest times, at most :data:`WINDOW`, from which the pace is computed."""
+    latest_times = times if len(times) <= WINDOW else np.partition(times, -WINDOW)[-WINDOW:]
+    return [time.replace(tzinfo=UTC) for time in latest_times.astype("datetime64[us]").tolist()]
 
 
 # ------------------------------------------------------------------------------------------------ shares
 class _ReviewRates:
     """Computes shares of the reviewed questions. A question that several people judged counts once."""
 
-    def __init__(self, index: _BatchIndex, *, skipped: int) -> None:
+    def __init__(self, index: _BatchIndex, *, n_skipped: int) -> None:
         """Use the reviewed questions, in the order of the batch."""
-        self._index, self._skipped_count = index, skipped
-        self._exams = index.data.questions.exams[index.reviewed]
+        self._index, self._n_skipped = index, n_skipped
+        self._exams = index.data.questions.exams[index.is_reviewed]
 
     def estimate_error_rates(self) -> tuple[Rate, ...]:
         """Return the share of questions in which a reviewer reported an error, for each kind of error."""
@@ -212,7 +213,7 @@ class _ReviewRates:
         )
 
     def estimate_decision_rates(self) -> tuple[Rate, ...]:
-        """Return the share of questions with a unanimous decision, for each decision, and of the others."""
+        """Return the share of each unanimous decision, and the share of questions where reviewers differ."""
         decisions = self._index.data.verdicts.decisions
         masks = [
             self._index.mask_of(self._index.judged_rows[decisions == code]) for code in range(len(DECISIONS))
@@ -222,18 +223,18 @@ class _ReviewRates:
             self._estimate_rate(decision, mask & is_unanimous)
             for decision, mask in zip(DECISIONS, masks, strict=True)
         ]
-        differs = self._index.reviewed & ~is_unanimous
+        differs = self._index.is_reviewed & ~is_unanimous
         return (*rates, self._estimate_rate(REVIEWERS_DIFFER, differs)) if differs.any() else tuple(rates)
 
     def _estimate_rate(self, name: str, mask: NDArray[np.bool_]) -> Rate:
-        share = wilson_by_cluster(mask[self._index.reviewed], self._exams)
+        share = wilson_by_cluster(mask[self._index.is_reviewed], self._exams)
         return Rate(name=str(name), share=share, if_skipped=self._compute_skipped_bounds(share))
 
     def _compute_skipped_bounds(self, share: Proportion) -> tuple[float, float] | None:
-        if not self._skipped_count or not share.n:
+        if not self._n_skipped or not share.n:
             return None
-        total = share.n + self._skipped_count
-        return share.count / total, (share.count + self._skipped_count) / total
+        total = share.n + self._n_skipped
+        return share.count / total, (share.count + self._n_skipped) / total
 
 
 # ----------------------------------------------------------------------------------------- tiers and notes
@@ -264,7 +265,7 @@ def _build_tier_table(index: _BatchIndex) -> TierTable:
 
 def _write_notes(index: _BatchIndex) -> tuple[str, ...]:
     notes = []
-    questions, reviewed = index.data.questions, int(index.reviewed.sum())
+    questions, n_reviewed = index.data.questions, int(index.is_reviewed.sum())
     rates = {round(probability, 9) for probability in np.unique(questions.inclusion_probabilities).tolist()}
     if rates and max(rates) > 1.001 * min(rates):
         notes.append(
@@ -272,16 +273,16 @@ def _write_notes(index: _BatchIndex) -> tuple[str, ...]:
             f"different rates ({100 * min(rates):.1f} to {100 * max(rates):.1f} %), so they are not shares "
             "of the dataset."
         )
-    elif reviewed:
+    elif n_reviewed:
         notes.append("Shares are of the reviewed questions; they are not yet estimates for the dataset.")
-    if len(np.unique(questions.exams[index.reviewed])) < reviewed:
+    if len(np.unique(questions.exams[index.is_reviewed])) < n_reviewed:
         notes.append(
             "Some questions belong to the same exam and are not independent; the intervals allow for this."
         )
-    several_reviewers = int((np.bincount(index.judged_rows, minlength=index.n) > 1).sum())
-    if several_reviewers:
+    n_with_several = int((np.bincount(index.judged_rows, minlength=index.n) > 1).sum())
+    if n_with_several:
         notes.append(
-            f"{several_reviewers:,} of the reviewed questions have verdicts of more than one reviewer. A kind"
+            f"{n_with_several:,} of the reviewed questions have verdicts of more than one reviewer. A kind"
             " of error counts if at least one of them reported it."
         )
     return tuple(notes)

@@ -13,12 +13,13 @@ from measures.subgroups import SubgroupRate
 class CheckMeasurement:
     """How often a check and the reviewers agree on one kind of error, weighted to the sampled questions.
 
-    ``kind`` is None for all kinds together that the check is meant for. It is None, too, for a check that is
-    compared with a yes/no field of the verdicts, where "no" of most reviewers counts as the error. ``group``
-    is the name of the part of the sample; "" for all. ``precision`` is the share of questions with the error
-    among those that the check reports, ``recall`` the share that it reports among those with the error, and
-    ``specificity`` the share that it does not report among those without. The check of a question must have
-    run, so that the sample may be smaller than that of the estimates.
+    ``kind`` is None if all kinds of error of the check are counted together. It is also None if the check is
+    compared with a yes/no field of the verdicts; the answer "no" of most reviewers then counts as the error.
+    ``group`` is the name of the part of the sample; "" for the whole sample. ``precision`` is the share of
+    questions with the error among the reported questions. ``recall`` is the share of reported questions among
+    the questions with the error, and ``specificity`` the share of not reported questions among the questions
+    without it. Only questions for which the check has run count, so the sample may be smaller than the sample
+    of the estimates.
     """
 
     check: Check
@@ -36,7 +37,7 @@ class CheckMeasurement:
         verdict_field = CHECKS[self.check].verdict_field
         if verdict_field is None:
             return "all its kinds of error"
-        label = next(item.label for item in FLAGS if item.id == verdict_field)
+        label = next(flag.label for flag in FLAGS if flag.id == verdict_field)
         return f"“{label}” answered with no"
 
     @property

@@ -27,7 +27,7 @@ def format_subgroup_rate(rate: SubgroupRate) -> str:
 
 
 def format_kappa(kappa: AgreementEstimate) -> str:
-    """Format kappa with its interval and n; "not measured yet", or why it is not defined, otherwise."""
+    """Format kappa with its interval and n; if it is None, its note or "not measured yet", with n."""
     if kappa.estimate is None:
         return f"{kappa.note or NOT_MEASURED} (n = {kappa.n:,})"
     interval = (
@@ -56,10 +56,10 @@ def format_card_of_checks(
         "| check | version | compared with | precision | recall | specificity |",
         "|---|---:|---|---:|---:|---:|",
         *(
-            f"| {item.check.label} | {versions[item.check]} | {item.target} | "
-            f"{format_subgroup_rate(item.precision)} | {format_subgroup_rate(item.recall)} | "
-            f"{format_subgroup_rate(item.specificity)} |"
-            for item in measurements
+            f"| {measurement.check.label} | {versions[measurement.check]} | {measurement.target} | "
+            f"{format_subgroup_rate(measurement.precision)} | {format_subgroup_rate(measurement.recall)} | "
+            f"{format_subgroup_rate(measurement.specificity)} |"
+            for measurement in measurements
         ),
     )
 

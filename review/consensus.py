@@ -1,4 +1,4 @@
-"""The decisions of a batch by consensus: of the majority, by Dawid and Skene's model, and by adjudication.
+"""The decisions of a batch by consensus: by majority, by Dawid and Skene's model, and by adjudication.
 
 All judged questions of the batch count. A question with one verdict has its decision by majority.
 """
@@ -28,19 +28,20 @@ ASSUMPTIONS = (
     "valid if a kind of question misleads all reviewers alike. It needs questions with three reviewers: two "
     "who disagree do not show which of them is right."
 )
-_SEED = 7  # of the bootstrap, so that the results are reproducible
+_SEED = 7  # seed of the bootstrap, so that the results are reproducible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consensus:
     """The decisions of ``questions`` judged questions.
 
-    ``ties`` have no majority. ``majority`` has the share of each decision among the others. ``model`` has the
-    shares of the true decisions, and ``confusion`` by person id, true and stated decision how often the
-    reviewer states it; both are empty, with the reason in ``note``, if they are not defined. ``changed`` is
-    the number of questions whose most probable decision differs from the majority's. ``adjudicated`` is the
-    number of adjudicated questions; ``majority_agrees`` and ``model_agrees`` are the shares of them with the
-    same decision.
+    ``ties`` is the number of questions without a majority. ``majority`` has the share of each decision among
+    the questions with a majority. ``model`` has the shares of the true decisions. ``confusion`` has the share
+    of each stated decision, by person id and true decision. ``model`` and ``confusion`` are empty if they are
+    not defined; ``note`` then has the reason. ``changed`` is the number of questions whose most probable
+    decision differs from the majority. ``adjudicated`` is the number of adjudicated questions;
+    ``majority_agrees`` and ``model_agrees`` are the shares of them for which the majority, or the model, has
+    the adjudicated decision.
     """
 
     questions: int
@@ -70,11 +71,13 @@ class DecisionCounts:
 
 def count_decisions(verdicts: LatestVerdicts, *, people: tuple[int, ...] = ()) -> DecisionCounts:
     """Count the decisions of a batch. ``people`` are included even without a verdict."""
-    questions, first, row = np.unique(verdicts.questions, return_index=True, return_inverse=True)
+    questions, first_rows, inverse = np.unique(verdicts.questions, return_index=True, return_inverse=True)
     all_people = tuple(sorted({*verdicts.people.tolist(), *people}))
     counts = np.zeros((len(questions), len(all_people), len(DECISIONS)), dtype=np.int64)
-    counts[row, np.searchsorted(all_people, verdicts.people), verdicts.decisions] = 1
-    return DecisionCounts(counts=counts, questions=questions, exams=verdicts.exams[first], people=all_people)
+    counts[inverse, np.searchsorted(all_people, verdicts.people), verdicts.decisions] = 1
+    return DecisionCounts(
+        counts=counts, questions=questions, exams=verdicts.exams[first_rows], people=all_people
+    )
 
 
 def compute_consensus(verdicts: LatestVerdicts, adjudicated: Mapping[int, Decision]) -> Consensus:
@@ -88,14 +91,14 @@ def compute_consensus(verdicts: LatestVerdicts, adjudicated: Mapping[int, Decisi
     votes = decisions.counts.sum(axis=1)
     has_majority = (votes == votes.max(axis=1, keepdims=True)).sum(axis=1) == 1
     majority = votes.argmax(axis=1)
-    settled = np.array(
+    adjudicated_codes = np.array(
         [
             DECISIONS.index(adjudicated[number]) if number in adjudicated else -1
             for number in decisions.questions.tolist()
         ],
         dtype=np.int64,
     )
-    is_settled = settled >= 0
+    is_adjudicated = adjudicated_codes >= 0
     exams = decisions.exams
     note = explain_not_identified(decisions.counts) or ""
     probable = np.full(len(majority), -1)
@@ -113,8 +116,8 @@ def compute_consensus(verdicts: LatestVerdicts, adjudicated: Mapping[int, Decisi
             }
             for person, rows in zip(decisions.people, shares.confusion, strict=True)
         }
-    compared = np.flatnonzero(is_settled & has_majority)
-    modelled = np.flatnonzero(is_settled) if not note else np.empty(0, dtype=np.int64)
+    compared_rows = np.flatnonzero(is_adjudicated & has_majority)
+    model_rows = np.flatnonzero(is_adjudicated) if not note else np.empty(0, dtype=np.int64)
     return Consensus(
         questions=len(majority),
         ties=int(np.count_nonzero(~has_majority)),
@@ -125,9 +128,13 @@ def compute_consensus(verdicts: LatestVerdicts, adjudicated: Mapping[int, Decisi
         model=model,
         confusion=confusion,
         changed=0 if note else int(np.count_nonzero(has_majority & (probable != majority))),
-        adjudicated=int(np.count_nonzero(is_settled)),
-        majority_agrees=wilson_by_cluster(majority[compared] == settled[compared], exams[compared]),
-        model_agrees=wilson_by_cluster(probable[modelled] == settled[modelled], exams[modelled]),
+        adjudicated=int(np.count_nonzero(is_adjudicated)),
+        majority_agrees=wilson_by_cluster(
+            majority[compared_rows] == adjudicated_codes[compared_rows], exams[compared_rows]
+        ),
+        model_agrees=wilson_by_cluster(
+            probable[model_rows] == adjudicated_codes[model_rows], exams[model_rows]
+        ),
         note=note,
     )
 

@@ -11,9 +11,9 @@ from domain.questions import Question
 from domain.verdicts import Decision, Verdict
 from review.disputes import FIELDS
 
-#: The source "imported version" of a field.
+#: The source of a field whose value is from the imported version.
 ORIGINAL = "original"
-#: The source "adjudicator's own value" of a field.
+#: The source of a field whose value the adjudicator enters.
 OWN_VALUE = "own"
 
 
@@ -33,7 +33,7 @@ def combine_value_sources(
         own_values: the adjudicator's values of the fields with the source :data:`OWN_VALUE`.
 
     Returns:
-        The correction, and the ids of the reviewers whose correction is identical.
+        The correction, and the ids of the reviewers whose corrections give the same question.
 
     Raises:
         InvalidValue: a field or a reviewer is unknown, or the reviewer rejected the question.
@@ -45,7 +45,7 @@ def combine_value_sources(
         if source == OWN_VALUE:
             values[field] = own_values.get(field)
         elif source != ORIGINAL:
-            values[field] = getattr(_apply_correction(question, verdicts, source), field)
+            values[field] = getattr(_apply_reviewer_correction(question, verdicts, source), field)
     correction = drop_unchanged(question, Correction(**values))
     result = apply_correction(question, correction)
     follows = tuple(
@@ -57,7 +57,9 @@ def combine_value_sources(
     return correction, follows
 
 
-def _apply_correction(question: Question, verdicts: Sequence[Verdict], source: int | str) -> Question:
+def _apply_reviewer_correction(
+    question: Question, verdicts: Sequence[Verdict], source: int | str
+) -> Question:
     if not isinstance(source, int) or not 0 <= source < len(verdicts):
         raise InvalidValue("value_sources", f"{source!r} is not one of the {len(verdicts)} reviewers")
     verdict = verdicts[source]

@@ -45,13 +45,13 @@ def find_disputes(question: Question, verdicts: Sequence[Verdict], *, min_iou: f
         min_iou: the minimum IoU at which two boxes count as the same, above 0 and up to 1.
 
     Returns:
-        The kinds; empty if the verdicts agree or there are fewer than two.
+        The kinds; empty if the verdicts agree or there are fewer than two verdicts.
     """
     if len(verdicts) < 2:
         return frozenset()
     kinds = set()
-    rejected = [verdict.decision is Decision.REJECT for verdict in verdicts]
-    if any(rejected) and not all(rejected):
+    are_rejections = [_is_rejection(verdict) for verdict in verdicts]
+    if any(are_rejections) and not all(are_rejections):
         kinds.add(Dispute.DECISION)
     corrected_questions = [
         apply_correction(question, verdict.opinion.correction)
@@ -64,8 +64,8 @@ def find_disputes(question: Question, verdicts: Sequence[Verdict], *, min_iou: f
             kinds.add(Dispute.KEY)
         if not boxes_match(first_version.boxes, version.boxes, min_iou=min_iou):
             kinds.add(Dispute.BOXES)
-        wording = [name for name in FIELDS if name not in (*_KEY_FIELDS, "boxes")]
-        if any(getattr(first_version, name) != getattr(version, name) for name in wording):
+        wording_fields = [name for name in FIELDS if name not in (*_KEY_FIELDS, "boxes")]
+        if any(getattr(first_version, name) != getattr(version, name) for name in wording_fields):
             kinds.add(Dispute.WORDING)
     return frozenset(kinds)
 
@@ -89,7 +89,7 @@ def boxes_match(first: Sequence[LabelledBox], second: Sequence[LabelledBox], *, 
 def find_differences(
     question: Question, verdicts: Sequence[Verdict], *, always: Collection[str] = ()
 ) -> tuple[FieldDifference, ...]:
-    """Return the fields in which a corrected question differs from the imported version, and ``always``."""
+    """Return the fields in which any corrected question differs from the imported one, and ``always``."""
     corrected_questions = [
         None if _is_rejection(verdict) else apply_correction(question, verdict.opinion.correction)
         for verdict in verdicts
@@ -148,8 +148,8 @@ def check_adopted_verdicts(
         if verdict is None:
             raise InvalidValue("follows", "names a person who has not judged this question")
         own_correction = drop_unchanged(question, verdict.opinion.correction)
-        rejects = verdict.decision is Decision.REJECT
-        if rejects != (adjudication.decision is Decision.REJECT) or own_correction != adjudication.correction:
+        is_adjudicated_rejection = adjudication.decision is Decision.REJECT
+        if _is_rejection(verdict) != is_adjudicated_rejection or own_correction != adjudication.correction:
             raise InvalidValue("follows", "names a person whose verdict differs; open the question again")
 
 

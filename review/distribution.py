@@ -13,7 +13,7 @@ from domain.people import Person
 class UnderassignedQuestion:
     """A question that needs ``missing_reviewers`` more reviewers.
 
-    ``holders`` has the person ids of its present reviewers.
+    ``holders`` has the person ids of its current reviewers.
     """
 
     question_row_id: int
@@ -51,16 +51,16 @@ def distribute_questions(
     """Distribute questions to people.
 
     Questions of one exam that need the same number of reviewers and have the same holders stay together. The
-    largest groups are distributed first, each to the people with the fewest questions so far, so that the
-    numbers are nearly equal. Nothing is random.
+    largest groups are distributed first. A group goes to people who already have questions of the exam, then
+    to people with the fewest questions so far, so that the numbers are nearly equal. Nothing is random.
 
     Args:
         questions: the questions. Each is assigned to ``missing_reviewers`` people who do not have it yet.
         people: the person ids; the order decides between people with equal numbers of questions.
-        reviewers_by_exam: the ids of the people who already have questions of an exam, by its row id; they
-            get the exam's other questions.
+        reviewers_by_exam: the ids of the people who already have questions of an exam, by exam row id; they
+            get the exam's other questions first.
     """
-    order = {person_id: index for index, person_id in enumerate(people)}
+    index_by_person = {person_id: index for index, person_id in enumerate(people)}
     question_counts = dict.fromkeys(people, 0)
     by_person: dict[int, list[UnderassignedQuestion]] = {person_id: [] for person_id in people}
     unplaced: list[UnderassignedQuestion] = []
@@ -70,16 +70,23 @@ def distribute_questions(
         already_on_exam = exam_reviewers.get(first.exam_row_id, frozenset())
         candidates = [person_id for person_id in people if person_id not in first.holders]
         candidates.sort(
-            key=lambda person: (person not in already_on_exam, question_counts[person], order[person])
+            key=lambda person: (
+                person not in already_on_exam,
+                question_counts[person],
+                index_by_person[person],
+            )
         )
-        chosen = candidates[: first.missing_reviewers]
-        if len(chosen) < first.missing_reviewers:
+        chosen_people = candidates[: first.missing_reviewers]
+        if len(chosen_people) < first.missing_reviewers:
             unplaced.extend(group)
-        for person in chosen:
+        for person in chosen_people:
             by_person[person].extend(group)
             question_counts[person] += len(group)
     return Distribution(
-        by_person={person: tuple(sorted(group, key=_position_key)) for person, group in by_person.items()},
+        by_person={
+            person: tuple(sorted(own_questions, key=_position_key))
+            for person, own_questions in by_person.items()
+        },
         unplaced=tuple(sorted(unplaced, key=_position_key)),
     )
 

@@ -35,7 +35,7 @@ class DriftBlock:
 
 
 def choose_block_size(max_verdicts: int) -> int:
-    """Return the number of verdicts per block: 25, or the multiple of 25 that gives at most 40 blocks.
+    """Return the number of verdicts per block: the smallest multiple of 25 that gives at most 40 blocks.
 
     Args:
         max_verdicts: the largest number of verdicts of any reviewer of the batch.
@@ -61,10 +61,10 @@ def compute_drift(verdicts: LatestVerdicts, *, block: int = DEFAULT_BLOCK) -> tu
 def _compute_block(first: int, verdicts: LatestVerdicts, rows: NDArray[np.int64]) -> DriftBlock:
     exams, ratings = verdicts.exams[rows], {}
     accepted = verdicts.decisions[rows] == DECISIONS.index(Decision.ACCEPT)
-    for name, rating_column in zip(RATING_IDS, verdicts.ratings.T, strict=True):
+    for rating_id, rating_column in zip(RATING_IDS, verdicts.ratings.T, strict=True):
         values = rating_column[rows]
         is_rated = values > 0
-        ratings[name] = mean_by_cluster(
+        ratings[rating_id] = mean_by_cluster(
             values[is_rated], exams[is_rated], minimum=RATING_VALUES[0], maximum=RATING_VALUES[-1]
         )
     return DriftBlock(

@@ -57,8 +57,9 @@ class Sample:
 
     ``dataset_size`` is the number of questions of the dataset. Questions in no cell were imported after the
     last draw. ``probabilities`` has the probability of each judged or skipped question to be drawn and judged
-    in any of the batches; None if all questions of a cell had the same. ``risks`` has the risk of an error of
-    each judged question, and ``mean_risk`` the mean over the questions of all cells; None if unknown.
+    in any of the batches; None if all questions of a cell had the same probability. ``risks`` has the risk of
+    an error of each judged question, and ``mean_risk`` the mean over the questions of all cells; None if
+    unknown.
     """
 
     names: Mapping[Any, str]
@@ -87,8 +88,8 @@ class Estimate:
     ``covered`` of ``dataset_size`` questions are in a cell with a judged question. ``worst_limit`` is the
     upper limit under the assumption that all skipped questions and all questions that are not covered have
     the property. ``effective_size`` is the size of a simple random sample with the same variance, at most
-    Kish's; None if all questions are alike. ``powered`` is the prediction-powered estimate; None without
-    predictions.
+    Kish's effective size; None if all judged questions are alike. ``powered`` is the prediction-powered
+    estimate; None if there are no predictions.
     """
 
     name: str
@@ -169,7 +170,7 @@ def explain_limit_exceeded(estimate: Estimate, *, limit: float) -> str | None:
         limit: the limit as a share, 0 to 1.
 
     Returns:
-        A sentence with the reason if it is not below; None if it is.
+        A sentence with the reason if the upper limit is not below the limit; None if it is below.
     """
     if estimate.worst_limit is not None and estimate.worst_limit < limit:
         return None
@@ -199,11 +200,11 @@ class _RateEstimator:
         """Count the judged questions by cell."""
         self.sample, self.outcomes, self.confidence = sample, outcomes, confidence
         self.judged = Counter(outcome.cell for outcome in outcomes)
-        self.cells = [key for key, size in sample.sizes.items() if size and self.judged[key]]
+        self.cells = [cell for cell, size in sample.sizes.items() if size and self.judged[cell]]
         is_weighted = sample.probabilities is not None and bool(outcomes)
-        self.covered = sum(sample.sizes[key] for key in (sample.sizes if is_weighted else self.cells))
-        index = {key: number for number, key in enumerate(self.cells)}
-        self.strata = np.array([index[outcome.cell] for outcome in outcomes], dtype=np.int64)
+        self.covered = sum(sample.sizes[cell] for cell in (sample.sizes if is_weighted else self.cells))
+        index_by_cell = {cell: index for index, cell in enumerate(self.cells)}
+        self.strata = np.array([index_by_cell[outcome.cell] for outcome in outcomes], dtype=np.int64)
         self.clusters = np.array([outcome.cluster for outcome in outcomes], dtype=np.int64)
         self.weights = sample.compute_weights(outcomes)
         self.is_clustered = len(np.unique(self.clusters)) < len(outcomes)
@@ -211,15 +212,15 @@ class _RateEstimator:
         if sample.risks is not None and sample.mean_risk is not None:
             risks = np.array([sample.risks.get(outcome.question_row_id, 0.0) for outcome in outcomes])
             self._prediction = Prediction(values=risks, mean=sample.mean_risk)
-        found_kinds = {kind for outcome in outcomes for kind in outcome.errors}
+        reported_kinds = {kind for outcome in outcomes for kind in outcome.errors}
         self._cache: dict[tuple[tuple[int, ...], float], StratifiedRate] = {}
-        self._absent_kinds = {kind.value for kind in ErrorKind if kind not in found_kinds}
+        self._absent_kinds = {kind.value for kind in ErrorKind if kind not in reported_kinds}
 
     def estimate_rate(self, name: str, has_property: Callable[[Outcome], bool]) -> Estimate:
-        # Kinds of error that never occur are not counted, since there may be a hundred thousand outcomes.
+        # Kinds of error that never occur are skipped, because there may be a hundred thousand outcomes.
         matches = [] if name in self._absent_kinds else [has_property(outcome) for outcome in self.outcomes]
         hits = np.array(matches or np.zeros(len(self.outcomes)), dtype=bool)
-        by_cell = np.bincount(self.strata[hits], minlength=len(self.cells)).tolist()
+        hits_by_cell = np.bincount(self.strata[hits], minlength=len(self.cells)).tolist()
         if self.sample.probabilities is not None:
             rate = self._estimate_weighted_rate(hits)
         else:
@@ -228,10 +229,10 @@ class _RateEstimator:
                 if self.is_clustered
                 else 1.0
             )
-            rate = self._estimate_whole_rate(tuple(by_cell), effect)
+            rate = self._estimate_stratified_rate(tuple(hits_by_cell), effect)
         return Estimate(
             name=name,
-            count=sum(by_cell),
+            count=sum(hits_by_cell),
             rate=rate,
             skipped=sum(self.sample.skipped.values()),
             covered=self.covered,
@@ -242,7 +243,7 @@ class _RateEstimator:
         )
 
     def _estimate_powered_rate(self, name: str, hits: NDArray[np.bool_]) -> WeightedRate | None:
-        """Estimate a rate with the risk of an error, which predicts every property but acceptance."""
+        """Estimate a rate with the risk of an error, which predicts every property except acceptance."""
         if self._prediction is None:
             return None
         prediction = self._prediction.complement() if name == ACCEPTED else self._prediction
@@ -277,24 +278,24 @@ class _RateEstimator:
             note="weighted by inclusion probability" if result.n else "not defined: no question",
         )
 
-    def _estimate_whole_rate(self, by_cell: tuple[int, ...], effect: float) -> StratifiedRate:
+    def _estimate_stratified_rate(self, hits_by_cell: tuple[int, ...], effect: float) -> StratifiedRate:
         """Estimate a rate, cached by its counts: kinds of error that never occur have equal counts."""
-        if (by_cell, effect) not in self._cache:
+        if (hits_by_cell, effect) not in self._cache:
             skipped = self.sample.skipped
             strata = [
                 StratumCount(
-                    name=self.sample.names[key],
-                    size=self.sample.sizes[key],
-                    reviewed=self.judged[key],
+                    name=self.sample.names[cell],
+                    size=self.sample.sizes[cell],
+                    reviewed=self.judged[cell],
                     hits=hits,
-                    skipped=min(skipped.get(key, 0), self.sample.sizes[key] - self.judged[key]),
+                    skipped=min(skipped.get(cell, 0), self.sample.sizes[cell] - self.judged[cell]),
                 )
-                for key, hits in zip(self.cells, by_cell, strict=True)
+                for cell, hits in zip(self.cells, hits_by_cell, strict=True)
             ]
-            self._cache[by_cell, effect] = stratified_rate(
+            self._cache[hits_by_cell, effect] = stratified_rate(
                 strata, design_effect=effect, confidence=self.confidence
             )
-        return self._cache[by_cell, effect]
+        return self._cache[hits_by_cell, effect]
 
     def _compute_worst_limit(self, rate: StratifiedRate) -> float | None:
         if rate.high is None or rate.estimate is None or not self.sample.dataset_size:
@@ -322,16 +323,16 @@ def _has_error(kind: ErrorKind) -> Callable[[Outcome], bool]:
     return lambda outcome: kind in outcome.errors
 
 
-def _write_notes(sample: Sample, rates: _RateEstimator, full_count: int) -> Iterable[str]:
-    unresolved = sum(outcome.decision is None for outcome in sample.outcomes)
-    if unresolved:
+def _write_notes(sample: Sample, rates: _RateEstimator, n_full_outcomes: int) -> Iterable[str]:
+    n_unresolved = sum(outcome.decision is None for outcome in sample.outcomes)
+    if n_unresolved:
         yield (
-            f"Disputed and not settled: {unresolved:,} judged. They count as neither accepted, corrected nor "
-            "rejected, and with every error that any reviewer found."
+            f"Disputed and not settled: {n_unresolved:,} judged. They count as neither accepted, corrected "
+            "nor rejected, and with every error that any reviewer found."
         )
-    if full_count < len(sample.outcomes):
+    if n_full_outcomes < len(sample.outcomes):
         yield (
-            f"Judged for the answer key only: {len(sample.outcomes) - full_count:,}. They count for key "
+            f"Judged for the answer key only: {len(sample.outcomes) - n_full_outcomes:,}. They count for key "
             "errors only."
         )
     if sample.probabilities is not None:
@@ -340,16 +341,16 @@ def _write_notes(sample: Sample, rates: _RateEstimator, full_count: int) -> Iter
             "(Horvitz-Thompson)."
         )
     uncovered: dict[str, int] = defaultdict(int)
-    for key, size in sample.sizes.items():
-        if not rates.judged[key] and sample.probabilities is None:
-            uncovered[sample.names[key]] += size
+    for cell, size in sample.sizes.items():
+        if not rates.judged[cell] and sample.probabilities is None:
+            uncovered[sample.names[cell]] += size
     if any(uncovered.values()):
         strata_text = ", ".join(f"{name} ({size:,})" for name, size in uncovered.items() if size)
         yield f"Not judged yet: {strata_text}. The estimates cover the other strata only."
-    added_later = sample.dataset_size - sum(sample.sizes.values())
-    if added_later > 0:
+    n_outside = sample.dataset_size - sum(sample.sizes.values())
+    if n_outside > 0:
         yield (
-            f"Imported after the last draw, or left out by the draws: {added_later:,}. The estimates do not "
+            f"Imported after the last draw, or left out by the draws: {n_outside:,}. The estimates do not "
             "cover them."
         )
     skipped = sum(sample.skipped.values())

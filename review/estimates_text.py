@@ -94,7 +94,7 @@ def format_csv_rows(parts: Sequence[tuple[str, str, Sequence[Estimate]]]) -> Ite
 
 
 def _format_powered(powered: WeightedRate | None) -> tuple[str, ...]:
-    if powered is None or not powered.tuning:  # without influence, it would repeat the other estimate
+    if powered is None or not powered.tuning:  # with tuning 0 it equals the estimate without predictions
         return ("",) * 5
     shares = (powered.estimate, powered.se, powered.low, powered.high)
     return (

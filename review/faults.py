@@ -67,17 +67,19 @@ def plant_fault(question: Question, fault: PlantedFault, *, other_texts: str, se
         seed: the seed of the choice among several possibilities.
 
     Returns:
-        The question with the fault; None if the question does not allow it.
+        The question with the fault; None if the question does not allow the fault.
     """
     draw_number = compute_draw_hash(f"{seed}:{fault}:{question.id}") % 2**32
-    changed = _PLANTERS[fault](question, draw_number, other_texts.lower())
-    return None if changed == question else changed
+    altered = _PLANTERS[fault](question, draw_number, other_texts.lower())
+    return None if altered == question else altered
 
 
 def classify_detection(fault: PlantedFault, verdict: Verdict) -> FaultDetection:
     """Classify a verdict: the fault is found if the verdict names its kind of error or corrects its field."""
-    corrected = any(getattr(verdict.opinion.correction, name) is not None for name in _AFFECTED_FIELDS[fault])
-    if verdict.opinion.errors & DETECTING_ERRORS[fault] or corrected:
+    is_corrected = any(
+        getattr(verdict.opinion.correction, name) is not None for name in _AFFECTED_FIELDS[fault]
+    )
+    if verdict.opinion.errors & DETECTING_ERRORS[fault] or is_corrected:
         return FaultDetection.FOUND
     if verdict.decision is Decision.ACCEPT and not verdict.opinion.errors:
         return FaultDetection.MISSED
@@ -90,8 +92,8 @@ def _swap_key(question: Question, draw_number: int, _other_texts: str) -> Questi
         return replace(question, answer="no" if question.answer == "yes" else "yes")
     if question.format is not AnswerFormat.SINGLE or question.also_right:
         return None
-    wrong = [index for index in range(len(question.options)) if (index,) != question.answer]
-    return replace(question, answer=(wrong[draw_number % len(wrong)],))
+    wrong_indices = [index for index in range(len(question.options)) if (index,) != question.answer]
+    return replace(question, answer=(wrong_indices[draw_number % len(wrong_indices)],))
 
 
 def _add_second_correct_option(question: Question, draw_number: int, _other_texts: str) -> Question | None:
@@ -101,9 +103,9 @@ def _add_second_correct_option(question: Question, draw_number: int, _other_text
     synonym = _replace_with_synonym(question.options[correct_index])
     if synonym is None or synonym.lower() in {option.lower() for option in question.options}:
         return None
-    wrong = [index for index in range(len(question.options)) if index != correct_index]
+    wrong_indices = [index for index in range(len(question.options)) if index != correct_index]
     options = list(question.options)
-    options[wrong[draw_number % len(wrong)]] = synonym
+    options[wrong_indices[draw_number % len(wrong_indices)]] = synonym
     return replace(question, options=tuple(options))
 
 
@@ -152,10 +154,12 @@ def _add_absent_finding(question: Question, draw_number: int, other_texts: str) 
     if not other_texts.strip():
         return None  # without a report it is unknown which findings are absent
     known_text = f"{other_texts} {question.stem} {question.explanation} {' '.join(question.options)}".lower()
-    absent = [text for text, signs in _CLAIMABLE_FINDINGS if not any(sign in known_text for sign in signs)]
-    if not absent:
+    absent_findings = [
+        text for text, signs in _CLAIMABLE_FINDINGS if not any(sign in known_text for sign in signs)
+    ]
+    if not absent_findings:
         return None
-    sentence = f"There is also {absent[draw_number % len(absent)]}."
+    sentence = f"There is also {absent_findings[draw_number % len(absent_findings)]}."
     return replace(question, explanation=f"{question.explanation.strip()} {sentence}".strip())
 
 
@@ -170,9 +174,9 @@ _PLANTERS: dict[PlantedFault, Callable[[Question, int, str], Question | None]] =
 
 def _replace_with_synonym(text: str) -> str | None:
     """Return a synonym of the text; None if none is known."""
-    side = re.fullmatch(r"(left|right)(?:-sided)? (.+)", text.strip(), re.IGNORECASE)
-    if side:
-        return f"{side[2][0].upper()}{side[2][1:]} on the {side[1].lower()}"
+    match = re.fullmatch(r"(left|right)(?:-sided)? (.+)", text.strip(), re.IGNORECASE)
+    if match:
+        return f"{match[2][0].upper()}{match[2][1:]} on the {match[1].lower()}"
     for term, synonym in _SYNONYMS:
         if term in text.lower():
             return f"{synonym[0].upper()}{synonym[1:]}"

@@ -65,24 +65,24 @@ class QueueGaps:
         self, same_exam_gaps: Sequence[int], min_index: int, random_number: int
     ) -> int | None:
         """Find a gap between two other exams, at ``min_index`` or later, without searching all gaps."""
-        first = bisect_left(self._between_exams, min_index)
+        start = bisect_left(self._between_exams, min_index)
         indices = [bisect_left(self._between_exams, other_gap) for other_gap in same_exam_gaps]
         excluded = [
             index
             for index, gap in zip(indices, same_exam_gaps, strict=True)
             if self._between_exams[index : index + 1] == [gap]
         ]
-        count = len(self._between_exams) - first - len(excluded)
-        if count <= 0:
+        n_available = len(self._between_exams) - start - len(excluded)
+        if n_available <= 0:
             return None
-        chosen = first + random_number % count
+        chosen_index = start + random_number % n_available
         for index in excluded:
-            chosen += index <= chosen
-        return self._between_exams[chosen]
+            chosen_index += index <= chosen_index
+        return self._between_exams[chosen_index]
 
 
 def compute_position_between(queue: Sequence[QueuedQuestion], index: int) -> int:
-    """Return a position between the question at ``index`` and the next; its own position if none is free."""
+    """Return a position between the question at ``index`` and the next; if none is free, that question's."""
     return (queue[index].position + queue[index + 1].position) // 2
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from measures.dawid_skene import fit_dawid_skene
 from records.columns import DECISIONS
 
-#: Questions with this many reviewers get no further one, and are left to adjudication.
+#: Questions with this number of reviewers get no further reviewer and are left to adjudication.
 MAXIMUM_REVIEWERS = 3
 _ASSUMED_VERDICTS, _ASSUMED_RIGHT = 10, 0.9
 
@@ -44,10 +44,10 @@ def compute_expected_information(counts: NDArray[np.int64]) -> NDArray[np.float6
         The expected information, shape (questions, people), 0 or more.
     """
     k = len(DECISIONS)
-    wrong = _ASSUMED_VERDICTS * (1 - _ASSUMED_RIGHT) / (k - 1)
-    assumed = np.full((k, k), wrong)
-    np.fill_diagonal(assumed, _ASSUMED_VERDICTS * _ASSUMED_RIGHT)
-    model = fit_dawid_skene(counts, pseudo_counts=assumed)
+    assumed_errors = _ASSUMED_VERDICTS * (1 - _ASSUMED_RIGHT) / (k - 1)
+    pseudo_counts = np.full((k, k), assumed_errors)
+    np.fill_diagonal(pseudo_counts, _ASSUMED_VERDICTS * _ASSUMED_RIGHT)
+    model = fit_dawid_skene(counts, pseudo_counts=pseudo_counts)
     predicted = np.einsum("nt,rtv->nrv", model.posteriors, model.confusion)
     information = _entropy(predicted) - model.posteriors @ _entropy(model.confusion).T
     return np.maximum(0.0, information)
@@ -59,7 +59,7 @@ def choose_informative_opinions(
     """Choose up to ``count`` questions with the most information, and the person who judges each.
 
     Each person gets at most an equal share of ``count``, rounded up. If the best person for a question has a
-    full share, the next best person gets it.
+    full share, the next best person gets the question.
 
     Args:
         information: the expected information, shape (questions, people).
@@ -69,15 +69,15 @@ def choose_informative_opinions(
     pairs = np.flatnonzero(can_judge.reshape(-1))
     bits = information.reshape(-1)[pairs]
     n_people = information.shape[1]
-    limit = math.ceil(count / max(1, n_people))
-    opinions_by_person, taken, opinions = [0] * n_people, set[int](), list[InformativeOpinion]()
+    max_per_person = math.ceil(count / max(1, n_people))
+    counts_by_person, chosen_questions, opinions = [0] * n_people, set[int](), list[InformativeOpinion]()
     for index in np.argsort(-bits, kind="stable").tolist():
         question, person = divmod(int(pairs[index]), n_people)
-        if question in taken or opinions_by_person[person] == limit:
+        if question in chosen_questions or counts_by_person[person] == max_per_person:
             continue
         opinions.append(InformativeOpinion(question=question, person=person, bits=float(bits[index])))
-        taken.add(question)
-        opinions_by_person[person] += 1
+        chosen_questions.add(question)
+        counts_by_person[person] += 1
         if len(opinions) == count:
             break
     return opinions

@@ -16,7 +16,7 @@ def parse_known_answers(text: str, *, file_name: str) -> dict[str, KnownAnswer]:
     """Parse a JSON object of known answers by question id.
 
     A value is a kind of error, a list of kinds, or an object with ``errors`` and ``explanation``. An empty
-    text or list is a question without an error.
+    text or list means that the question has no error.
 
     Raises:
         InvalidValue: the file is not a JSON object, or a value is not valid; the message names the question.
@@ -36,9 +36,11 @@ def parse_known_answers(text: str, *, file_name: str) -> dict[str, KnownAnswer]:
 def _parse_answer(value: Any, *, name: str) -> KnownAnswer:  # noqa: ANN401 - any JSON value
     explanation: Any = ""
     if isinstance(value, dict):
-        unknown = sorted(value.keys() - _FIELDS)
-        if unknown:
-            raise InvalidValue(name, f"has unknown fields: {', '.join(unknown)}; use errors and explanation")
+        extra_fields = sorted(value.keys() - _FIELDS)
+        if extra_fields:
+            raise InvalidValue(
+                name, f"has unknown fields: {', '.join(extra_fields)}; use errors and explanation"
+            )
         value, explanation = value.get("errors", []), value.get("explanation", "")
     kinds = ([value] if value else []) if isinstance(value, str) else value
     if not isinstance(kinds, list) or not isinstance(explanation, str):

@@ -53,7 +53,7 @@ def resolve_outcomes(
         judgements: all verdicts and adjudications.
         batches: the ids of the batches that count.
         cell_of: the cell of each question of the sample, by question id.
-        cluster_of: the patient or exam of each of them, by question id.
+        cluster_of: the patient or exam of each of these questions, by question id.
 
     Returns:
         One outcome per question, sorted by question id.
@@ -82,7 +82,7 @@ def resolve_outcomes(
             full_judgements or judgements_of_question, adjudication
         )
         if adjudication is None and 0 < len(full_judgements) < len(judgements_of_question):
-            # Verdicts on the key only count for key errors only.
+            # Verdicts that judge only the key count only for key errors.
             key_error = any(judgement.key_error for judgement in judgements_of_question)
         outcomes.append(
             Outcome(
@@ -101,12 +101,12 @@ def resolve_outcomes(
 def _build_judgements(judgements: Judgements, rows: NDArray[np.int64]) -> list[_LatestJudgement]:
     """Return the verdicts of these rows. Equal verdicts share one object."""
     latest = judgements.latest_verdicts
-    is_full_column = ~np.isin(latest.batches[rows], list(judgements.key_only_batches))
+    judges_more_than_key = ~np.isin(latest.batches[rows], list(judgements.key_only_batches))
     cache: dict[tuple[int, bool, int, int, bool], _LatestJudgement] = {}
     latest_judgements = []
     for columns in zip(
         latest.people[rows].tolist(),
-        is_full_column.tolist(),
+        judges_more_than_key.tolist(),
         latest.decisions[rows].tolist(),
         latest.errors[rows].tolist(),
         latest.changes_key[rows].tolist(),

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-#: The number of latest first verdicts that the pace is computed from; with fewer than ``MIN_VERDICTS`` there
-#: is
-#: none.
+#: The pace is computed from at most ``WINDOW`` latest first verdicts. With fewer than ``MIN_VERDICTS`` there
+#: is no pace.
 WINDOW, MIN_VERDICTS = 50, 5
 
 PACE_RULE = (
@@ -41,14 +40,14 @@ def estimate_finish(verdict_times: Sequence[datetime], *, left: int, now: dateti
     """
     if left == 0:
         return ExpectedFinish(expected_at=None, note="nothing left")
-    latest = sorted(verdict_times)[-WINDOW:]
-    if len(latest) < MIN_VERDICTS:
+    latest_times = sorted(verdict_times)[-WINDOW:]
+    if len(latest_times) < MIN_VERDICTS:
         return ExpectedFinish(expected_at=None, note="not enough verdicts yet")
-    # The period starts at its first verdict, so only the later verdicts were given in it.
-    elapsed = now - latest[0]
+    # The period starts at the first of these verdicts, so it contains only the work on the later ones.
+    elapsed = now - latest_times[0]
     if elapsed <= timedelta(0):
         return ExpectedFinish(expected_at=None, note="not enough verdicts yet")
-    remaining = elapsed / (len(latest) - 1) * left
-    if remaining > _MAX_WAIT:
+    time_left = elapsed / (len(latest_times) - 1) * left
+    if time_left > _MAX_WAIT:
         return ExpectedFinish(expected_at=None, note="more than ten years at this pace")
-    return ExpectedFinish(expected_at=now + remaining)
+    return ExpectedFinish(expected_at=now + time_left)

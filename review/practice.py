@@ -26,9 +26,10 @@ class PracticeState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PracticeScore:
-    """A reviewer's result: the shares of errors found and of sound questions accepted, of those judged.
+    """A reviewer's result: the share of errors found, and the share of sound questions accepted.
 
-    Both have Wilson intervals clustered by exam. ``questions`` is the number of questions of the set.
+    The shares count judged questions and have Wilson intervals clustered by exam. ``questions`` is the number
+    of questions of the set.
     """
 
     found: Proportion
@@ -45,17 +46,17 @@ class PracticeScore:
 def agrees_with_known_answer(known_answer: KnownAnswer, verdict: Verdict) -> bool:
     """Whether a verdict agrees with the known answer.
 
-    A sound question must be accepted without a reported error. The error of a faulty one is found if the
-    verdict reports one of its kinds or corrects one of the fields that the experts corrected. If neither is
-    known, the question must not be accepted.
+    A sound question must be accepted without a reported error. The error of a faulty question is found if the
+    verdict reports one of its kinds or corrects one of the fields that the experts corrected. If neither
+    kinds nor corrected fields are known, the question must not be accepted.
     """
     opinion = verdict.opinion
     if known_answer.is_sound:
         return verdict.decision is Decision.ACCEPT and not opinion.errors
-    corrected = _list_corrected_fields(known_answer)
-    if not known_answer.errors and not corrected:
+    corrected_fields = _list_corrected_fields(known_answer)
+    if not known_answer.errors and not corrected_fields:
         return verdict.decision is not Decision.ACCEPT
-    is_corrected = any(getattr(opinion.correction, name) is not None for name in corrected)
+    is_corrected = any(getattr(opinion.correction, name) is not None for name in corrected_fields)
     return bool(opinion.errors & known_answer.errors) or is_corrected
 
 
@@ -63,16 +64,16 @@ def compute_score(verdicts: Sequence[PracticeVerdict], *, pass_mark: PassMark) -
     """Compute a reviewer's result from all questions of a practice set."""
     shares = []
     for is_sound in (False, True):
-        judged = [
+        results = [
             (agrees_with_known_answer(question.known_answer, question.verdict), question.exam_row_id)
             for question in verdicts
             if question.verdict is not None and question.known_answer.is_sound is is_sound
         ]
-        shares.append(wilson_by_cluster([correct for correct, _ in judged], [exam for _, exam in judged]))
+        shares.append(wilson_by_cluster([agrees for agrees, _ in results], [exam for _, exam in results]))
     found, accepted = shares
     state = PracticeState.OPEN
     if verdicts and all(question.verdict is not None for question in verdicts):
-        # An undefined share, of a set with one kind of question, has no mark to reach.
+        # A share is undefined if the set has no questions of its kind; it then has no mark to reach.
         is_passed = (found.estimate is None or found.estimate >= pass_mark.found) and (
             accepted.estimate is None or accepted.estimate >= pass_mark.accepted
         )
@@ -100,8 +101,8 @@ def settle_known_answer(verdicts: Sequence[Verdict], adjudication: Adjudication 
     """Return what reviewers and adjudicator settled about a question; None if it is not settled.
 
     It is settled by an adjudication, or by verdicts with the same decision. An accepted question with a
-    reported error is not settled. With an adjudication, the errors are those of the adopted verdicts only,
-    and the correction is the adjudicator's.
+    reported error is not settled. With an adjudication, the errors are from the adopted verdicts only, and
+    the correction is the adjudicator's.
     """
     if adjudication is not None:
         adopted = [verdict for verdict in verdicts if verdict.person_id in adjudication.follows]
@@ -129,8 +130,8 @@ def _build_known_answer(
     if decision is Decision.ACCEPT:
         return KnownAnswer(decision=decision, explanation=explanation)
     errors = frozenset[ErrorKind]().union(*(verdict.opinion.errors for verdict in verdicts))
-    filled = [correction for correction in corrections if not correction.is_empty()]
-    values = {"correction": filled[0]} if filled else {}
+    own_corrections = [correction for correction in corrections if not correction.is_empty()]
+    values = {"correction": own_corrections[0]} if own_corrections else {}
     return KnownAnswer(decision=decision, errors=errors, explanation=explanation, **values)
 
 

@@ -1,4 +1,4 @@
-"""Computes how many more questions of which strata must be judged for an interval of a given width."""
+"""Computes how many more questions of each stratum must be judged for an interval of a given width."""
 
 from __future__ import annotations
 
@@ -78,33 +78,35 @@ def plan_sample_size(
             additional=(),
         )
     if sample.probabilities is not None:  # the width decreases with the root of the number of questions
-        needed = math.ceil(estimate.rate.reviewed * ((half_width / target_half_width) ** 2 - 1))
-        needed = min(needed, sample.dataset_size - estimate.rate.reviewed)
+        n_needed = math.ceil(estimate.rate.reviewed * ((half_width / target_half_width) ** 2 - 1))
+        n_needed = min(n_needed, sample.dataset_size - estimate.rate.reviewed)
         return SampleSizePlan(
             name=estimate.name,
             target_half_width=target_half_width,
             current_half_width=half_width,
-            additional=(("drawn in the same way", needed),),  # there are no strata to name
+            additional=(("drawn in the same way", n_needed),),  # there are no strata to name
         )
     cells = _summarise_judged_cells(estimate, sample)
     calibration_factor = half_width / max(1e-12, _predict_half_width(cells))
     target = target_half_width / calibration_factor
     additional = _find_greedy_allocation(cells, target)
     single_cells = [
-        (key, more) for key in cells if (more := _find_additional_in_one_cell(cells, key, target)) is not None
+        (key, n_more)
+        for key in cells
+        if (n_more := _find_additional_in_one_cell(cells, key, target)) is not None
     ]
     if single_cells:
-        key, more = min(single_cells, key=lambda pair: pair[1])
-        if more <= 1.25 * sum(additional.values()):
-            additional = {key: more}
-    by_name: Counter[str] = Counter()
-    for key, more in additional.items():
-        by_name[sample.names[key]] += more
+        key, n_more = min(single_cells, key=lambda pair: pair[1])
+        if n_more <= 1.25 * sum(additional.values()):
+            additional = {key: n_more}
+    count_by_stratum: Counter[str] = Counter()
+    for key, n_more in additional.items():
+        count_by_stratum[sample.names[key]] += n_more
     return SampleSizePlan(
         name=estimate.name,
         target_half_width=target_half_width,
         current_half_width=half_width,
-        additional=tuple(sorted(by_name.items(), key=_largest_first)),
+        additional=tuple(sorted(count_by_stratum.items(), key=_build_sort_key)),
     )
 
 
@@ -135,7 +137,7 @@ def _compute_cell_variance(cell: tuple[int, int, float], additional: int, total:
 
 
 def _find_additional_in_one_cell(cells: _Cells, key: Hashable, target: float) -> int | None:
-    """Return how many more questions of one cell reach the target; None if even all of them do not."""
+    """Return how many more questions of one cell reach the target; None if all its questions do not."""
     size, judged, _ = cells[key]
     low, high = 0, size - judged
     if _predict_half_width(cells, {key: high}) > target:
@@ -169,6 +171,6 @@ def _find_greedy_allocation(cells: _Cells, target: float) -> dict[Hashable, int]
     return {key: count for key, count in additional.items() if count}
 
 
-def _largest_first(name_and_count: tuple[str, int]) -> tuple[int, str]:
+def _build_sort_key(name_and_count: tuple[str, int]) -> tuple[int, str]:
     name, count = name_and_count
     return -count, name

@@ -51,7 +51,7 @@ def _encode_rating(value: int | None) -> int:
     return -1 if value is None else value - 1
 
 
-def _error_encoder(kind: ErrorKind) -> Callable[[frozenset[ErrorKind]], int]:
+def _build_error_encoder(kind: ErrorKind) -> Callable[[frozenset[ErrorKind]], int]:
     return lambda errors: int(kind in errors)
 
 
@@ -87,7 +87,7 @@ SCALES: tuple[Scale, ...] = (
         for flag in FLAGS
     ),
     *(
-        Scale(name=kind.value, group="error", k=2, field="opinion.errors", encode=_error_encoder(kind))
+        Scale(name=kind.value, group="error", k=2, field="opinion.errors", encode=_build_error_encoder(kind))
         for kind in ErrorKind
     ),
 )

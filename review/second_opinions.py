@@ -53,7 +53,7 @@ def extend_rule(
 
 
 def _check_scope(before: SecondOpinions, rule: SecondOpinions) -> None:
-    """Refuse what would change which questions count for agreement."""
+    """Refuse a rule that would change which questions count for agreement."""
     if before.scope is SecondOpinionScope.SHARE_AND_ERRORS and rule.scope is SecondOpinionScope.RANDOM_SHARE:
         raise Refused(
             "Second opinions of this batch are also requested for questions with a reported error. "

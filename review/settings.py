@@ -5,18 +5,18 @@ from __future__ import annotations
 from domain.batches import BatchSettings
 from domain.errors import InvalidValue
 
-#: Settings that can't change once judging has begun, with their names in messages.
+#: Settings that cannot be changed once review has begun, with their names in messages.
 FROZEN_SETTINGS = {
     "mode": "Mode",
     "parts": "Fields requested",
     "show_report": "Report",
     "one_key_accept": "One-key accept",
 }
-_MAX_CHARACTERS = 60  # characters of a long text
+_MAX_CHARACTERS = 60  # long texts are cut to this length
 
 
 def list_frozen_changes(before: BatchSettings, after: BatchSettings) -> list[str]:
-    """The names of the changed settings that can't change once judging has begun."""
+    """Return the names of the changed settings that cannot be changed once review has begun."""
     return [label for name, label in FROZEN_SETTINGS.items() if getattr(before, name) != getattr(after, name)]
 
 
@@ -24,7 +24,7 @@ def check_anchors(settings: BatchSettings) -> None:
     """Check the anchors of the ratings.
 
     Raises:
-        InvalidValue: one is empty.
+        InvalidValue: an anchor is empty.
     """
     for rating, anchor_texts in settings.anchors.items():
         for value, text in enumerate(anchor_texts, start=1):
@@ -34,7 +34,7 @@ def check_anchors(settings: BatchSettings) -> None:
 
 
 def describe_differences(saved: BatchSettings, own: BatchSettings) -> list[str]:
-    """A text for each setting that differs, with the saved and the user's value."""
+    """Return a text for each setting that differs, with the saved value and the user's value."""
     differences = [
         f"{label} {_format_setting(name, getattr(saved, name))} (saved), "
         f"{_format_setting(name, getattr(own, name))} (yours)"
@@ -61,7 +61,7 @@ def _format_setting(name: str, value: object) -> str:
 
 
 def _excerpt_first_difference(first: str, second: str) -> tuple[str, str]:
-    """Both texts from the first different character on, shortened."""
+    """Return excerpts of both texts around the first different character."""
     start = next(
         (index for index, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]),
         min(len(first), len(second)),
@@ -71,5 +71,5 @@ def _excerpt_first_difference(first: str, second: str) -> tuple[str, str]:
 
 
 def _cut_excerpt(text: str, start: int) -> str:
-    rest = text[start : start + _MAX_CHARACTERS]
-    return f"{'…' if start else ''}{rest}{'…' if len(text) > start + _MAX_CHARACTERS else ''}" or "empty"
+    excerpt = text[start : start + _MAX_CHARACTERS]
+    return f"{'…' if start else ''}{excerpt}{'…' if len(text) > start + _MAX_CHARACTERS else ''}" or "empty"

@@ -27,9 +27,9 @@ class SharedQuestion:
 class SharedQuestionMatrix:
     """The shared questions with all their verdicts in one sequence.
 
-    ``verdict_index``, shape (questions, people): the index of each person's verdict; -1 without one.
-    ``codes`` (categories by the scale's name) and ``corrected_questions`` are in the order of the
-    verdicts.
+    ``verdict_index``, shape (questions, people), has the index of each person's verdict; -1 if there is none.
+    ``codes`` (categories by the scale's name), ``key_changed`` (0 or 1; -1 if rejected) and
+    ``corrected_questions`` are in the order of the verdicts.
     """
 
     shared: Sequence[SharedQuestion]
@@ -45,10 +45,12 @@ class SharedQuestionMatrix:
         """Convert shared questions."""
         verdicts = [verdict for question in shared for verdict in question.verdicts]
         people = sorted({verdict.person_id for verdict in verdicts})
-        column = {person: index for index, person in enumerate(people)}
+        column_by_person = {person: index for index, person in enumerate(people)}
         verdict_index = np.full((len(shared), len(people)), -1, dtype=np.int64)
         rows = np.repeat(np.arange(len(shared)), [len(question.verdicts) for question in shared])
-        verdict_index[rows, [column[verdict.person_id] for verdict in verdicts]] = np.arange(len(verdicts))
+        verdict_index[rows, [column_by_person[verdict.person_id] for verdict in verdicts]] = np.arange(
+            len(verdicts)
+        )
         corrected_questions = [
             apply_verdict(question.question, verdict) for question in shared for verdict in question.verdicts
         ]

@@ -16,7 +16,7 @@ from domain.verdicts import OwnAnswer, RecentVerdict, Verdict
 class ReviewerProgress:
     """A reviewer's progress in a batch, in questions; withdrawn ones do not count.
 
-    ``position`` is that of the current question, from 1; None if there is none.
+    ``position`` is the position of the current question, from 1; None if there is none.
     """
 
     done: int
@@ -28,7 +28,7 @@ class ReviewerProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewingTimes:
-    """Times on a question so far, in seconds: in all, looking (image drawn, page visible), and away."""
+    """Times on a question so far, in seconds: in total, looking (image drawn, page visible), and away."""
 
     seconds: float = 0.0
     seconds_looking: float = 0.0
@@ -37,7 +37,7 @@ class ViewingTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """What a reviewer is shown after the verdict: whether it agrees with the known answer, and the answer.
+    """The feedback on a verdict: whether it agrees with the known answer, and the details of this answer.
 
     ``details`` are (heading, text).
     """
@@ -54,11 +54,11 @@ class ReviewSheet:
     While ``blind``, ``question`` is None, and nothing that reveals the answer was read. ``drafts`` are the
     stored parts of the form: (revision, JSON value) by part. ``last_verdict`` is the reviewer's own latest
     verdict; a new one has the next revision. ``skipped`` is the reason if the question was skipped.
-    ``fixed_alignment`` is the image alignment rated before the report was opened, which can't change.
+    ``fixed_alignment`` is the rating of image alignment before the report was opened; it cannot be changed.
     ``recent`` are the reviewer's last verdicts in this batch, newest first, one per question.
-    ``feedback`` is that of a judged practice question; None before the verdict and in other batches.
-    ``comments`` and ``unread_comments`` count those of the reviewer's thread with the coordinators.
-    ``previous`` and ``next`` are the numbers of the neighbouring questions in any state. ``upcoming_images``
+    ``feedback`` is the feedback on a practice question; None before the verdict and in other batches.
+    ``comments`` and ``unread_comments`` count the comments of the reviewer's thread with the coordinators.
+    ``previous`` and ``next`` are the row ids of the neighbouring questions in any state. ``upcoming_images``
     are (exam row id, radiograph id) of the next exams, for preloading.
     """
 

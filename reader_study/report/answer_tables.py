@@ -31,7 +31,7 @@ N_QUARTERS = 4
 
 
 def select_counted_answers(ratings: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """Return columns of the answers that count: without training cases, repeats and unanswered ones."""
+    """Return columns of the answers that count: no training cases, repeats or unanswered questions."""
     return ratings.loc[_is_counted(ratings), list(columns)]
 
 
@@ -47,7 +47,7 @@ def compute_confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
     is_counted = _is_counted(ratings) & ratings["format"].isin(formats)
     is_key = ratings["kind"] == "reference"
     key = ratings.loc[is_counted & is_key, ["question_id", "answer"]].set_index("question_id")["answer"]
-    # A large table is copied once, with the columns that are needed.
+    # Only the needed columns are selected, so that a large table is copied only once.
     answers = ratings.loc[is_counted & ~is_key, ["rater", "question_id", "answer"]]
     codes, questions = pd.factorize(answers.pop("question_id"))
     answers["key"] = key.reindex(questions).to_numpy()[codes]
@@ -66,7 +66,7 @@ def compute_confusion(ratings: pd.DataFrame) -> tuple[ConfusionCell, ...]:
 def compute_option_positions(data: ReportData, ratings: pd.DataFrame) -> tuple[OptionPosition, ...]:
     """Count how often each rater chose the option at each position, and how often the key was there.
 
-    Positions are those of the displayed order for readers, and of the question's own order for models.
+    For readers, positions are counted in the displayed order; for models, in the question's own order.
     ``accuracy`` is the accuracy on the questions whose key is at the position.
     """
     key_by_question = {
@@ -120,9 +120,9 @@ def compute_option_positions(data: ReportData, ratings: pd.DataFrame) -> tuple[O
 def _count_choices(
     rows: pd.DataFrame, key_by_question: Mapping[str, int], reader_id: int
 ) -> Iterator[tuple[str, str, str, int]]:
-    """Yield a question, an answer, whether it is correct ("yes"), and how often.
+    """Yield a question, an answer, whether it is correct ("yes" or "no"), and the number of such answers.
 
-    Equal answers of a model to questions with the same key are counted together, with one of the questions.
+    Equal answers of a model to questions with the same key are counted together, under one of the questions.
     """
     names = ["question_id", "answer", "correct"]
     if reader_id:
@@ -138,15 +138,15 @@ def _count_choices(
 
 
 def compute_reading_times(ratings: pd.DataFrame) -> tuple[ReadingTimes, ...]:
-    """Compute the seconds per case of each rater with known times: median, quartiles, and by correctness."""
+    """Compute the seconds per case of each rater with known times: quartiles, and medians by correctness."""
     rows = select_counted_answers(ratings, "rater", "kind", "correct", "seconds")
     rows = rows[rows["seconds"].notna() & (rows["kind"] != "reference")]
     return tuple(
-        _reading_times(str(rater), rater_rows) for rater, rater_rows in rows.groupby("rater", sort=True)
+        _summarise_times(str(rater), rater_rows) for rater, rater_rows in rows.groupby("rater", sort=True)
     )
 
 
-def _reading_times(rater: str, rater_rows: pd.DataFrame) -> ReadingTimes:
+def _summarise_times(rater: str, rater_rows: pd.DataFrame) -> ReadingTimes:
     seconds, correct = rater_rows["seconds"].to_numpy(dtype=float), rater_rows["correct"].to_numpy()
     quartile_1, median, quartile_3 = (float(value) for value in np.quantile(seconds, [0.25, 0.5, 0.75]))
     return ReadingTimes(
@@ -189,10 +189,10 @@ def _iterate_quarters(rows: pd.DataFrame) -> Iterator[LearningQuarter]:
 
 
 def compute_confidence_levels(ratings: pd.DataFrame, confidence: float) -> tuple[ConfidenceLevel, ...]:
-    """Compute the accuracy of each reader's answers at each stated confidence, clustered by patient or exam.
+    """Compute each reader's accuracy at each stated confidence, with intervals clustered by patient or exam.
 
     Args:
-        ratings: the ratings; without a column ``confidence``, no reader stated one.
+        ratings: the ratings; they have no column ``confidence`` if no reader stated one.
         confidence: the confidence level of the intervals.
     """
     if "confidence" not in ratings:
@@ -200,10 +200,10 @@ def compute_confidence_levels(ratings: pd.DataFrame, confidence: float) -> tuple
     rows = select_counted_answers(ratings, "rater", "correct", "confidence", "patient", "exam")
     rows = rows[(rows["confidence"] != "") & rows["correct"].isin(["yes", "no"])]
     levels = []
-    for (rater, level), part in rows.groupby(["rater", "confidence"], sort=True):
+    for (rater, level), level_rows in rows.groupby(["rater", "confidence"], sort=True):
         share = wilson_by_cluster(
-            (part["correct"] == "yes").tolist(),
-            part["patient"].where(part["patient"] != "", part["exam"]).tolist(),
+            (level_rows["correct"] == "yes").tolist(),
+            level_rows["patient"].where(level_rows["patient"] != "", level_rows["exam"]).tolist(),
             confidence=confidence,
         )
         levels.append(
@@ -216,6 +216,6 @@ def compute_confidence_levels(ratings: pd.DataFrame, confidence: float) -> tuple
 
 
 def _median(seconds: NDArray[np.float64]) -> float | None:
-    """Return the median of the known times, NaN where unknown; None without any."""
-    known = seconds[~np.isnan(seconds)]
-    return float(np.median(known)) if len(known) else None
+    """Return the median of the known times; unknown times are NaN. Return None if no time is known."""
+    known_seconds = seconds[~np.isnan(seconds)]
+    return float(np.median(known_seconds)) if len(known_seconds) else None

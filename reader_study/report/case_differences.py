@@ -17,8 +17,9 @@ MAX_CASES = 200
 def rank_case_differences(matrix: RatingMatrix, cases: Iterable[Case]) -> tuple[CaseDifference, ...]:
     """Return the cases on which readers and models differ most, the greatest difference first.
 
-    With readers only, or models only, the cases on which they are most evenly divided come first. Cases that
-    all raters answered correctly, or all incorrectly, are left out. Each arm of a reader counts as an answer.
+    If only readers or only models answered a case, cases on which they are more evenly divided come first.
+    Cases that all raters answered correctly, or all incorrectly, are left out. A reader's answers in two arms
+    count as two.
 
     Args:
         matrix: the ratings of the study.
@@ -40,10 +41,10 @@ def rank_case_differences(matrix: RatingMatrix, cases: Iterable[Case]) -> tuple[
     correct = counts["reader"][0] + counts["model"][0]
     total = answered["reader"] + answered["model"]
     division = np.minimum(correct, total - correct) / np.maximum(1, total)
-    rank = np.where(np.isnan(difference), division, np.abs(difference) + division / 1000)
+    score = np.where(np.isnan(difference), division, np.abs(difference) + division / 1000)
     numbers = {case.question.id: case.blind_case.number for case in cases if case.scored}
-    is_divided = np.flatnonzero((correct > 0) & (correct < total))
-    order = sorted(is_divided.tolist(), key=lambda row: (-rank[row], numbers[matrix.questions[row]]))
+    divided_rows = np.flatnonzero((correct > 0) & (correct < total))
+    order = sorted(divided_rows.tolist(), key=lambda row: (-score[row], numbers[matrix.questions[row]]))
     return tuple(
         CaseDifference(
             case=numbers[matrix.questions[row]],

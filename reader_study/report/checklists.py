@@ -44,7 +44,7 @@ class ChecklistItem:
 
 
 def build_checklists(report: StudyReport) -> dict[str, tuple[ChecklistItem, ...]]:
-    """Return the items of each checklist, by its name."""
+    """Return the items of each checklist, by the name of the checklist."""
     content = _write_content(report)
     items = {"grras": _GRRAS, "claim": _CLAIM, "stard_ai": _STARD_AI}
     return {name: _fill(items[name], content) for name in CHECKLIST_TITLES}
@@ -67,7 +67,7 @@ def _fill(items: Sequence[_Item], content: dict[str, str]) -> tuple[ChecklistIte
 
 
 def _find_status(status: str, text: str) -> str:
-    """An item without a text is left open, and one that refers to the authors is filled in part."""
+    """Return the status: an item without a text is open, an item that refers to the authors partly filled."""
     if status == AUTHOR or not text:
         return AUTHOR
     return PARTLY if status == FILLED and "the authors describe" in text else status
@@ -79,9 +79,9 @@ def _write_content(report: StudyReport) -> dict[str, str]:
     cases, reading, scoring, analysis = write_methods(report)
     levels = sorted({row.level for row in tables.raters if row.kind == "reader" and row.level})
     hypothesis, exams = describe_hypothesis(protocol), _describe_exams(report)
-    missing = sum(row.missing for row in tables.participation)
-    assigned = sum(row.assigned for row in tables.participation)
-    set_key = [row.rater for row in tables.raters if row.set_reference]
+    n_missing = sum(row.missing for row in tables.participation)
+    n_assigned = sum(row.assigned for row in tables.participation)
+    key_contributors = [row.rater for row in tables.raters if row.set_reference]
     patients = "" if design.patients is None else f", {count_text(design.patients, 'patient')}"
     software = f"Overread {facts.software} ({facts.settings.version})"
     return {
@@ -100,8 +100,8 @@ def _write_content(report: StudyReport) -> dict[str, str]:
         "scoring": scoring,
         "analysis": analysis,
         "missing": describe_missing_answers(protocol),
-        "counts": f"{describe_cases(report)} {missing:,} of {assigned:,} assigned answers are missing; see "
-        f"tables/participation.csv and figures/flow.svg. {count_text(facts.repeat_answers, 'answer')} to "
+        "counts": f"{describe_cases(report)} {n_missing:,} of {n_assigned:,} assigned answers are missing; "
+        f"see tables/participation.csv and figures/flow.svg. {count_text(facts.repeat_answers, 'answer')} to "
         "hidden repeats.",
         "sensitivity": f"{'tables/missing_answers.csv (tipping point), ' if tables.missing_answers else ''}"
         "tables/coverage.csv (without “cannot determine”), tables/mrmc.csv (readers random and fixed)",
@@ -129,8 +129,8 @@ def _write_content(report: StudyReport) -> dict[str, str]:
         "this study. Partitions of the models' development: authors.",
         "reference": f"The reference is the answer key of {facts.source}. {scoring} How the key was made: "
         "authors.",
-        "annotators": f"Readers who contributed to the answer key: {', '.join(set_key) or 'none'}"
-        f"{'; levels in tables/raters.csv' if set_key else ''}. Others: authors.",
+        "annotators": f"Readers who contributed to the answer key: {', '.join(key_contributors) or 'none'}"
+        f"{'; levels in tables/raters.csv' if key_contributors else ''}. Others: authors.",
         "annotation": f"Answers were recorded with {software}. Tools of the answer key: authors.",
         "variability": "Of the readers: tables/agreement.csv, tables/group_agreement.csv, "
         "tables/repeats.csv. How discrepancies of the answer key were resolved: authors.",
@@ -147,13 +147,13 @@ def _describe_repeats(report: StudyReport) -> str:
 
 
 def _describe_exams(report: StudyReport) -> str:
-    """Return the analysed exams by sex and age, and what the authors add."""
+    """Return the analysed exams by sex and age, and the note on what the authors add."""
     parts: dict[str, list[str]] = {}
     for row in report.tables.exams:
         parts.setdefault(row.characteristic, []).append(f"{row.value} {row.exams:,}")
-    stated = "; ".join(f"{name}: {', '.join(counts)}" for name, counts in parts.items())
-    counted = f"Exams by {stated} (tables/exams.csv). " if stated else ""
-    return f"{counted}{'Clinical characteristics' if stated else 'Patients'}: authors."
+    counts_text = "; ".join(f"{name}: {', '.join(counts)}" for name, counts in parts.items())
+    sentence = f"Exams by {counts_text} (tables/exams.csv). " if counts_text else ""
+    return f"{sentence}{'Clinical characteristics' if counts_text else 'Patients'}: authors."
 
 
 _GRRAS: tuple[_Item, ...] = (

@@ -23,11 +23,11 @@ class ProtocolVersionFacts:
 class DesignFacts:
     """The design of a study and its scored cases.
 
-    ``crossing`` is the design's name. ``arms`` is empty with a single arm. ``arms_with_information`` has the
-    arms, also a single one, that show indication, age, sex and view. ``patients`` is None if the patient of a
-    case is not known. ``strata`` are the fields by which the draw was stratified. The readings of
-    ``external_readers`` were imported from files. ``first_reading`` and ``last_reading`` are dates in ISO
-    8601; None without a reading.
+    ``crossing`` is the design's name. ``arms`` is empty if the study has a single arm.
+    ``arms_with_information`` has the arms that show indication, age, sex and view; it may contain a single
+    arm. ``patients`` is None if the patient of any case is not known. ``strata`` are the fields by which the
+    draw was stratified. The readings of ``external_readers`` were imported from files. ``first_reading`` and
+    ``last_reading`` are dates in ISO 8601; None if there is no reading.
     """
 
     crossing: str
@@ -56,10 +56,10 @@ class StudyFacts:
 
     ``software`` is the version of Overread. ``models_without_answers`` has the chosen models that have
     answered no case. ``every_model`` is True if the protocol does not list models; every model with
-    predictions takes part then. A comparison on fewer
-    than ``needed_cases`` cases is not reported. ``model`` is the model with which raters are compared; None
-    without one. ``protocol`` is the latest version as JSON values. ``family`` describes the comparisons of
-    the adjustment of p values. ``audit_head`` has the number and hash of the last audit entry about the data.
+    predictions then takes part. A comparison on fewer than ``needed_cases`` cases is not reported. ``model``
+    is the model with which raters are compared; None if there is none. ``protocol`` is the latest version as
+    JSON values. ``family`` describes the family of comparisons within which p values are adjusted.
+    ``audit_head`` has the number and hash of the last audit entry about the data.
     """
 
     study: str

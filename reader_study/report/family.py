@@ -51,7 +51,7 @@ def resolve_family(
     pairs_by_entry = {entry: resolve_pairs(entry, kinds=kinds, comparable=all_pairs) for entry in declared}
     pairs = frozenset().union(*pairs_by_entry.values()) if pairs_by_entry else frozenset()
     unknown_entries = [entry for entry, entry_pairs in pairs_by_entry.items() if not entry_pairs]
-    unknown = (
+    unknown_note = (
         f" Entries without raters of this study: {', '.join(map(repr, unknown_entries))}."
         if unknown_entries
         else ""
@@ -62,7 +62,7 @@ def resolve_family(
             pairs=pairs,
             description=(
                 f"p values are adjusted ({adjustment.label}) within the family that the protocol declares, "
-                f"{_format_count(pairs)}: {known_entries}.{unknown} {_SCOPE}"
+                f"{_format_count(pairs)}: {known_entries}.{unknown_note} {_SCOPE}"
             ),
         )
     reason = "names no raters of this study" if declared else "defines no family of comparisons"
@@ -70,7 +70,7 @@ def resolve_family(
         pairs=all_pairs,
         description=(
             f"The protocol {reason}, so p values are adjusted ({adjustment.label}) for all "
-            f"{_format_count(all_pairs)}.{unknown} {_SCOPE}"
+            f"{_format_count(all_pairs)}.{unknown_note} {_SCOPE}"
         ),
     )
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A figure. ``rows`` has all of its numbers without rounding, and ``svg`` is the drawing.
+    """A figure. ``rows`` has its numbers without rounding, and ``svg`` is the drawing.
 
     ``subject`` is the task or rater of the figure; empty if there is only one figure of its kind.
     """
@@ -50,7 +50,7 @@ class Figure:
 
 def list_figure_names(report: StudyReport) -> tuple[str, ...]:
     """Return the names of the figures in order of display: ``accuracy-all``, ``accuracy-presence``, …."""
-    return tuple(_figure_makers(report))
+    return tuple(_build_figure_makers(report))
 
 
 def draw_figure(report: StudyReport, name: str) -> Figure:
@@ -59,7 +59,7 @@ def draw_figure(report: StudyReport, name: str) -> Figure:
     Raises:
         NotFound: the report has no figure with this name.
     """
-    makers = _figure_makers(report)
+    makers = _build_figure_makers(report)
     if name not in makers:
         raise NotFound(f"This report has no figure {name!r}. Available: {', '.join(makers)}.")
     figure_rows, svg = makers[name](report)
@@ -93,7 +93,7 @@ def _get_subject(make: Callable[[StudyReport], _Drawing]) -> str:
 _Drawing = tuple["Sequence[DataclassInstance]", str]
 
 
-def _figure_makers(report: StudyReport) -> dict[str, Callable[[StudyReport], _Drawing]]:
+def _build_figure_makers(report: StudyReport) -> dict[str, Callable[[StudyReport], _Drawing]]:
     tasks = list(dict.fromkeys(row.group for row in report.tables.accuracy))
     makers: dict[str, Callable[[StudyReport], _Drawing]] = {"flow": _draw_flow}
     for task in tasks:
@@ -133,7 +133,7 @@ def _draw_accuracy(report: StudyReport, *, task: str) -> _Drawing:
 
 def _draw_differences(report: StudyReport, *, task: str) -> _Drawing:
     figure_rows = rows.build_difference_rows(report, task=task)
-    axis_limit = _axis_limit(figure_rows)
+    axis_limit = _compute_axis_limit(figure_rows)
     svg = draw_forest(
         figure_rows,
         title=f"Accuracy minus {report.facts.model} (percentage points): {_describe_task(task)}",
@@ -154,7 +154,7 @@ def _draw_differences(report: StudyReport, *, task: str) -> _Drawing:
 
 
 def _format_leave_one_out_note(figure_rows: Sequence[rows.ForestRow[Any]]) -> str:
-    """Return the note of readers who are compared by a reference made without them; "" without one."""
+    """Return the note on readers who are scored by a reference made without them; "" if there are none."""
     if not any("‡" in row.label for row in figure_rows):
         return ""
     return " ‡: by the majority of the others who contributed to the answer key."
@@ -165,7 +165,7 @@ def _draw_accuracy_bars(report: StudyReport) -> _Drawing:
     kinds = {result.rater: result.kind for result in results}
     shades = {}
     for kind, sign in (("reader", -1), ("model", 1)):
-        raters = [rater for rater, own in kinds.items() if own == kind]
+        raters = [rater for rater, rater_kind in kinds.items() if rater_kind == kind]
         for index, rater in enumerate(raters, start=1):
             shades[rater] = sign * (0.1 + 0.6 * index / len(raters))
     groups: dict[str, list[Bar]] = {}
@@ -187,7 +187,7 @@ def _draw_accuracy_bars(report: StudyReport) -> _Drawing:
     return results, svg
 
 
-def _axis_limit(forest_rows: Sequence[ForestRow[Any]]) -> float:
+def _compute_axis_limit(forest_rows: Sequence[ForestRow[Any]]) -> float:
     """Return the limit of the symmetric axis of differences: a multiple of 0.1 (10 points), at least 0.1."""
     values = [
         abs(value) for row in forest_rows for value in (row.low, row.high, row.estimate) if value is not None
@@ -216,8 +216,8 @@ def _build_kappa_cells(figure_rows: Sequence[StudyAgreement]) -> dict[tuple[str,
     """Return the cells of all pairs of raters, in both directions."""
     cells = {}
     for agreement in figure_rows:
-        undefined = "too few cases" if is_withheld(agreement.note) else "not defined"
-        lines = [undefined if agreement.kappa is None else f"{agreement.kappa:.2f}"]
+        missing_text = "too few cases" if is_withheld(agreement.note) else "not defined"
+        lines = [missing_text if agreement.kappa is None else f"{agreement.kappa:.2f}"]
         if agreement.low is not None:
             lines.append(f"{agreement.low:.2f} to {agreement.high:.2f}")
         percent = "" if agreement.observed is None else f"{agreement.observed:.0%}, "
@@ -227,16 +227,16 @@ def _build_kappa_cells(figure_rows: Sequence[StudyAgreement]) -> dict[tuple[str,
             f" {'; '.join(filter(None, (agreement.interval, agreement.note)))}"
         )
         shade = None if agreement.few or agreement.kappa is None else max(0.0, agreement.kappa)
-        square = GridCell(lines=tuple(lines), shade=shade, tooltip=tooltip)
-        cells[agreement.a, agreement.b] = cells[agreement.b, agreement.a] = square
+        cell = GridCell(lines=tuple(lines), shade=shade, tooltip=tooltip)
+        cells[agreement.a, agreement.b] = cells[agreement.b, agreement.a] = cell
     return cells
 
 
 def _order_raters(report: StudyReport, agreements: Sequence[StudyAgreement]) -> list[str]:
     """Return the raters of these pairs: readers first, then models, then arms by name."""
     rater_names = {name for agreement in agreements for name in (agreement.a, agreement.b)}
-    known = [row.rater for row in report.tables.raters if row.rater in rater_names]
-    return [*known, *sorted(rater_names - set(known))]
+    raters_without_arm = [row.rater for row in report.tables.raters if row.rater in rater_names]
+    return [*raters_without_arm, *sorted(rater_names - set(raters_without_arm))]
 
 
 def _explain_kappa(report: StudyReport) -> str:

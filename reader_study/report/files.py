@@ -1,4 +1,4 @@
-"""The files of a report: HTML, JSON, CSV and LaTeX of each table, SVG, PDF and CSV of each figure, and more.
+"""The files of a report: HTML, JSON, methods, checklists, tables (CSV, LaTeX), figures (SVG, PDF, CSV).
 
 The same report gives the same bytes, except for PDFs, whose converter writes font tables in random order.
 """

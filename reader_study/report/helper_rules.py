@@ -9,6 +9,6 @@ from measures.results import ArmComparison, MrmcComparison
 
 
 def find_declared_rule(rows: Iterable[MrmcComparison | ArmComparison], protocol: Protocol) -> HelperRule:
-    """Return the rule of the protocol; EXCLUDED if no reader helped, because all rules then agree."""
+    """Return the rule of the protocol; EXCLUDED if no row has it: no reader helped, so all rules agree."""
     declared = protocol.used_helpers
     return declared if any(row.helpers is declared for row in rows) else HelperRule.EXCLUDED

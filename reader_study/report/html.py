@@ -184,8 +184,8 @@ _TABLES = {
         "Percentages; n in the first column, intervals in “Accuracy by category”.",
     ),
 }
-#: Why a table is empty, where it is not obvious.
-_REASONS = {
+#: Reasons why tables are empty; tables without an entry show "None.".
+_REASONS_FOR_EMPTY = {
     "leave_one_out": "The protocol does not declare it, or no reader contributed to the answer key.",
     "leave_one_out_paired": "The protocol does not declare it, or no reader contributed to the answer key.",
     "missing_answers": "No answer is missing, or the study has only readers or only models.",
@@ -275,7 +275,7 @@ def render_html(report: StudyReport) -> str:
 
 
 def _render_figures(report: StudyReport) -> list[str]:
-    """Return the figures. Those of one task or one rater are collapsed."""
+    """Return the figures. Figures of a single task or rater are collapsed."""
     parts: list[str] = []
     for figure in draw_figures(report):
         figure_html = f'<figure id="{figure.name}">{add_sticky_names(figure.svg)}</figure>'
@@ -306,11 +306,11 @@ def _describe_tables(facts: StudyFacts) -> str:
 def _render_section(name: str, title: str, note: str, records: list[Record]) -> list[str]:
     note_html = f'<p class="soft">{escape(note)}</p>' if note else ""
     if not records:
-        return [f"<h2>{escape(title)}</h2>", f'<p class="soft">{_REASONS.get(name, "None.")}</p>']
+        return [f"<h2>{escape(title)}</h2>", f'<p class="soft">{_REASONS_FOR_EMPTY.get(name, "None.")}</p>']
     if name in _COLLAPSED_TABLES:
         return [f"<h2>{escape(title)}</h2>", note_html, _collapse(records, "row")]
-    whole, by_task = _split_by_task(records)
-    parts = [f"<h2>{escape(title)}</h2>", note_html, _render_table(whole)]
+    overall, by_task = _split_by_task(records)
+    parts = [f"<h2>{escape(title)}</h2>", note_html, _render_table(overall)]
     return [*parts, _collapse(by_task, "row by task", "rows by task")] if by_task else parts
 
 
@@ -320,27 +320,27 @@ def _collapse(records: list[Record], singular: str, plural: str = "") -> str:
 
 
 def _split_by_task(records: list[Record]) -> tuple[list[Record], list[Record]]:
-    """Separate the rows over all tasks from those of single tasks; a short table stays whole."""
+    """Separate the rows over all tasks from the rows of single tasks; a short table is not separated."""
     if len(records) <= _LONG_TABLE or "task" not in records[0]:
         return records, []
-    whole = [record for record in records if record["task"] == ALL]
+    overall = [record for record in records if record["task"] == ALL]
     by_task = [record for record in records if record["task"] != ALL]
-    return (whole, by_task) if whole else (records, [])
+    return (overall, by_task) if overall else (records, [])
 
 
 def _render_grid(results: Sequence[AccuracyResult], group_kind: str) -> str:
-    """Return a table of raters (rows) and groups (columns) with accuracy, interval and n in each cell."""
+    """Return a table of raters and groups with accuracy, interval and n in each cell."""
     if not results:
         return f'<p class="soft">No question has a {group_kind}.</p>'
-    columns = list(dict.fromkeys(result.group for result in results))
+    groups = list(dict.fromkeys(result.group for result in results))
     raters = list(dict.fromkeys(result.rater for result in results))
     results_by_cell = {(result.rater, result.group): result for result in results}
-    transposed = group_kind.endswith("category")  # there are many categories, so they are the rows
-    heads, rows = (raters, columns) if transposed else (columns, raters)
+    is_transposed = group_kind.endswith("category")  # there are many categories, so they are the rows
+    heads, rows = (raters, groups) if is_transposed else (groups, raters)
     lines = [f"<tr><th></th>{''.join(f'<th>{escape(str(head))}</th>' for head in heads)}</tr>"]
     for row in rows:
         inner = "".join(
-            _render_cell(results_by_cell.get((head, row) if transposed else (row, head))) for head in heads
+            _render_cell(results_by_cell.get((head, row) if is_transposed else (row, head))) for head in heads
         )
         lines.append(f"<tr><td>{escape(str(row))}</td>{inner}</tr>")
     best_note = (
@@ -361,10 +361,10 @@ def _count_by_group(results: Sequence[AccuracyResult]) -> set[tuple[str, str, in
 def _render_cell(result: AccuracyResult | None) -> str:
     if result is None or result.estimate is None or result.low is None or result.high is None:
         return '<td class="soft">–</td>'
-    mark = ' class="best"' if isinstance(result, TaskAccuracy) and result.best else ""
+    best_class = ' class="best"' if isinstance(result, TaskAccuracy) and result.best else ""
     dagger = " †" if "helped to set" in result.note else ""
     return (
-        f'<td{mark}><data value="{result.estimate!r}">{result.estimate * 100:.2f}</data>{dagger}<br>'
+        f'<td{best_class}><data value="{result.estimate!r}">{result.estimate * 100:.2f}</data>{dagger}<br>'
         f'<span class="soft"><data value="{result.low!r}">{result.low * 100:.1f}</data>–'
         f'<data value="{result.high!r}">{result.high * 100:.1f}</data><br>'
         f"{result.correct:,}/{result.n:,}</span></td>"
@@ -376,7 +376,7 @@ def _render_table(records: list[Record]) -> str:
         return '<p class="soft">None.</p>'
     names = [name for name in records[0] if not all(_is_blank(record[name]) for record in records)]
     heads = "".join(
-        f"<th{_class_of_head(name, records)}>{escape(name.replace('_', ' '))}</th>" for name in names
+        f"<th{_format_class(name, records)}>{escape(name.replace('_', ' '))}</th>" for name in names
     )
     integer_columns = {name for name in names if all(_is_integer(record[name]) for record in records)}
     lines = [
@@ -392,7 +392,7 @@ def _is_blank(value: object) -> bool:
     return value is False or value == ""
 
 
-def _class_of_head(name: str, records: list[Record]) -> str:
+def _format_class(name: str, records: list[Record]) -> str:
     values = [record[name] for record in records]
     is_text = all(value is None or (isinstance(value, str) and not _is_number(value)) for value in values)
     return ' class="text"' if is_text else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from measures.results import Record
 
-#: The characters that LaTeX interprets, as text.
+#: The characters that LaTeX interprets, and their replacements.
 _ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
@@ -16,7 +16,7 @@ _SMALLEST_SHOWN = 0.0005
 
 
 def records_to_latex(records: list[Record], *, caption: str) -> str:
-    r"""Return records as a ``tabular`` with rules of booktabs, numbers with three decimals.
+    r"""Return records as a ``tabular`` with rules of booktabs, and with three decimals per number.
 
     >>> print(records_to_latex([{"rater": "a_b", "n": 12, "p": 0.00001}], caption="50 %"), end="")
     % needs \usepackage{booktabs}
@@ -47,7 +47,7 @@ def records_to_latex(records: list[Record], *, caption: str) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """Return text without characters that LaTeX interprets."""
+    """Return the text with the characters that LaTeX interprets escaped."""
     return text.translate(_ESCAPES)
 
 

@@ -30,8 +30,8 @@ def count_open_answers(
 ) -> tuple[OpenAnswerCounts, ...]:
     """Count the open answers of each rater by score, without training cases and repeats.
 
-    If all points are 0 or 1, the interval is Wilson's, with half points Student's. Both are clustered by
-    patient, or by exam if no patient is known.
+    The interval is Wilson's if all points are 0 or 1, and Student's if there are half points. Both are
+    clustered by patient, or by exam if the patient is not known.
     """
     open_formats = {case.question.format.value for case in data.cases if case.question.format.is_free_text}
     rows = ratings[
@@ -44,12 +44,14 @@ def count_open_answers(
         return ()
     rows = rows.assign(rater=append_arm_to_raters(rows))
     return tuple(
-        _count_of_rater(data, str(rater), rater_rows, settings)
+        _count_rater_answers(data, str(rater), rater_rows, settings)
         for rater, rater_rows in rows.groupby("rater", sort=True)
     )
 
 
-def _count_of_rater(data: ReportData, rater: str, rows: pd.DataFrame, settings: Settings) -> OpenAnswerCounts:
+def _count_rater_answers(
+    data: ReportData, rater: str, rows: pd.DataFrame, settings: Settings
+) -> OpenAnswerCounts:
     scores = Counter(rows["open_score"])
     scoring = data.scoring
     counted = rows[rows["open_score"] != _Score.NOT_MARKED]
@@ -90,15 +92,15 @@ def compute_marker_agreement(data: ReportData, settings: Settings) -> tuple[Mark
     first, second = (select_marks(data.marks, role) for role in MarkerRole)
     if not second.keys() & set(answers):
         return ()
-    both = [answer for answer in answers if answer in first and answer in second]
+    marked_twice = [answer for answer in answers if answer in first and answer in second]
     cluster_by_case = {
         case.blind_case.id: case.patient or f"exam {case.question.exam_id}" for case in data.cases
     }
     codes = [
-        np.array([_ORDERED_MARKS.index(marks[answer]) for answer in both], dtype=np.int64)
+        np.array([_ORDERED_MARKS.index(marks[answer]) for answer in marked_twice], dtype=np.int64)
         for marks in (first, second)
     ]
-    clusters = np.unique([cluster_by_case[answer.case_id] for answer in both], return_inverse=True)[1]
+    clusters = np.unique([cluster_by_case[answer.case_id] for answer in marked_twice], return_inverse=True)[1]
     results = []
     for weights in (Weights.NONE, Weights.LINEAR):
         kappa = kappa_interval(
@@ -115,7 +117,7 @@ def compute_marker_agreement(data: ReportData, settings: Settings) -> tuple[Mark
                 answers=len(answers),
                 first_marked=sum(answer in first for answer in answers),
                 second_marked=sum(answer in second for answer in answers),
-                n=len(both),
+                n=len(marked_twice),
                 same=int((codes[0] == codes[1]).sum()),
                 kappa=kappa.value,
                 low=kappa.low,
@@ -130,8 +132,8 @@ def compute_marker_agreement(data: ReportData, settings: Settings) -> tuple[Mark
 def list_open_answer_marks(data: ReportData) -> tuple[OpenAnswerMarks, ...]:
     """List the distinct answers that differ from the key, in the order of marking, with their marks."""
     cases = {case.blind_case.id: case for case in data.cases}
-    of_readers = Counter(identify_answer(case_id, text) for case_id, text in _iterate_reader_answers(data))
-    of_models = Counter(identify_answer(case_id, text) for case_id, text in _iterate_model_answers(data))
+    reader_counts = Counter(identify_answer(case_id, text) for case_id, text in _iterate_reader_answers(data))
+    model_counts = Counter(identify_answer(case_id, text) for case_id, text in _iterate_model_answers(data))
     first, second = (select_marks(data.marks, role) for role in MarkerRole)
 
     def format_mark(marks: dict[AnswerId, AnswerMark], answer: AnswerId) -> str | None:
@@ -145,8 +147,8 @@ def list_open_answer_marks(data: ReportData) -> tuple[OpenAnswerMarks, ...]:
             answer=answer.text,
             first=format_mark(first, answer.id),
             second=format_mark(second, answer.id),
-            of_readers=of_readers[answer.id],
-            of_models=of_models[answer.id],
+            of_readers=reader_counts[answer.id],
+            of_models=model_counts[answer.id],
         )
         for answer in _list_answers(data)
     )
@@ -174,12 +176,12 @@ def _iterate_reader_answers(data: ReportData) -> Iterator[tuple[int, str]]:
 
 def _iterate_model_answers(data: ReportData) -> Iterator[tuple[int, str]]:
     """Yield (case id, text) of the models' answers to open scored cases."""
-    open_case_ids = {
+    case_id_by_question = {
         case.blind_case.question_row_id: case.blind_case.id
         for case in data.cases
         if case.scored and case.question.format.is_free_text
     }
     for model in data.models:
-        for number, prediction in model.predictions.items():
-            if number in open_case_ids and isinstance(prediction.answer, str):
-                yield open_case_ids[number], prediction.answer
+        for question_row_id, prediction in model.predictions.items():
+            if question_row_id in case_id_by_question and isinstance(prediction.answer, str):
+                yield case_id_by_question[question_row_id], prediction.answer

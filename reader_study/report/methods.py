@@ -35,7 +35,7 @@ def write_methods(report: StudyReport) -> tuple[str, ...]:
 
 
 def describe_cases(report: StudyReport) -> str:
-    """Return the scored and the analysed cases, and the rule that decides between them."""
+    """Return the numbers of scored and of analysed cases, and the rule for exclusions."""
     facts, design = report.facts, report.facts.design
     text = f"{facts.cases_analysed:,} of {count_text(facts.cases, 'scored case')} are analysed"
     rule = protocol_from_plain(facts.protocol).exclusions.strip()
@@ -50,7 +50,7 @@ def describe_cases(report: StudyReport) -> str:
 
 
 def describe_missing_answers(protocol: Protocol) -> str:
-    """Return how answers count that are missing, failed, or "cannot determine"."""
+    """Return how missing answers, failed replies and "cannot determine" are counted."""
     undetermined = {
         CannotDetermineRule.WRONG: "counts as wrong",
         CannotDetermineRule.EXCLUDED: "counts as no answer",
@@ -93,10 +93,11 @@ def describe_timing(report: StudyReport) -> str:
 def describe_independence(report: StudyReport) -> str:
     """Return whether the readers knew the answers of others."""
     design = report.facts.design
-    own = report.facts.readers - design.external_readers
+    n_internal = report.facts.readers - design.external_readers
     parts = [
-        f"{count_text(own, 'reader')} answered in Overread, without the answer key and the answers of others."
-        if own
+        f"{count_text(n_internal, 'reader')} answered in Overread, without the answer key and the answers of "
+        "others."
+        if n_internal
         else "",
         f"The readings of {count_text(design.external_readers, 'reader')} were made elsewhere; the authors "
         "describe their independence."
@@ -140,12 +141,12 @@ def _write_cases(report: StudyReport) -> list[str]:
 def _write_reading(report: StudyReport, protocol: Protocol) -> list[str]:
     facts, design = report.facts, report.facts.design
     arms = f" with the arms {' and '.join(design.arms)}" if design.arms else ""
-    part = f", {design.readers_per_case} per case" if design.readers_per_case else ""
+    per_case = f", {design.readers_per_case} per case" if design.readers_per_case else ""
     washout = f" at least {count_text(design.washout_days, 'day')} apart" if design.washout_days else ""
     lines = [
         (
             f"{count_text(facts.readers, 'reader')} and {count_text(facts.models, 'model')} took part; "
-            f"design: {design.crossing}{part}{arms}{f', two periods{washout}' if design.arms else ''}."
+            f"design: {design.crossing}{per_case}{arms}{f', two periods{washout}' if design.arms else ''}."
         ),
         _describe_conditions(report, protocol),
         (
@@ -198,7 +199,7 @@ def _describe_conditions(report: StudyReport, protocol: Protocol) -> str:
 
 
 def _write_scoring(report: StudyReport, protocol: Protocol) -> list[str]:
-    helpers = any(profile.set_reference for profile in report.tables.raters)
+    has_helpers = any(profile.set_reference for profile in report.tables.raters)
     rule = {
         HelperRule.EXCLUDED: "are excluded from the primary comparison",
         HelperRule.INCLUDED: "are included in the primary comparison",
@@ -217,7 +218,7 @@ def _write_scoring(report: StudyReport, protocol: Protocol) -> list[str]:
         if report.tables.open_answers and not protocol.marks_open_answers
         else "",
         describe_missing_answers(protocol),
-        f"Readers who contributed to the answer key {rule}." if helpers else "",
+        f"Readers who contributed to the answer key {rule}." if has_helpers else "",
     ]
 
 

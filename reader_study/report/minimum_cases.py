@@ -1,4 +1,4 @@
-"""Withholds the estimates of comparisons on too few cases; the report lists them with a note."""
+"""Withholds the estimates of comparisons on too few cases; the report lists the comparisons with a note."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Comparison = TypeVar(
 
 
 def withhold_small_comparisons(measures: Measures, *, needed: int) -> Measures:
-    """Replace the estimates of comparisons on fewer than ``needed`` cases by a note.
+    """Replace the estimates of comparisons on fewer than ``needed`` cases with a note.
 
     Args:
         measures: the accuracies and comparisons. Accuracies are not changed, because they describe one rater

@@ -1,8 +1,8 @@
 """Sensitivity of the comparison with a model to missing answers, with a tipping-point analysis.
 
 The missing answers of the readers, or of the model, are assumed to be wrong or correct. The tipping point is
-the smallest share of the readers' missing answers, each reader's alike, that changes the conclusion if it is
-correct and the rest wrong.
+a share of the readers' missing answers, the same share for each reader. This share is assumed to be correct,
+and the rest wrong. The tipping point is the smallest share that changes the conclusion.
 
 Source: Yan X, Lee S, Li N, J Biopharm Stat 2009;19:1085-1098 (tipping points).
 """
@@ -25,7 +25,7 @@ from reader_study.report.report_data import ReportData
 from reader_study.report.tables import MissingAnswerScenario
 
 AS_ANALYSED, TIPPING_POINT = "as analysed", "tipping point"
-#: The shares at which a tipping point is looked for.
+#: The shares that are tried as tipping points, in ascending order.
 _SHARES = tuple(step / 20 for step in range(21))
 
 
@@ -58,35 +58,36 @@ def compute_missing_answer_scenarios(
 
 
 def _find_expected(data: ReportData, matrix: RatingMatrix) -> NDArray[np.bool_]:
-    """Mark the answers that were expected, shape (questions, raters): assigned, not excluded, and marked."""
+    """Return which answers were expected, shape (questions, raters), without answers that wait for a mark."""
     row_by_question = {question: row for row, question in enumerate(matrix.questions)}
-    cases = {
+    row_by_case = {
         case.blind_case.id: row_by_question[case.question.id]
         for case in data.cases
         if case.scored and case.question.id in row_by_question
     }
-    slots: dict[tuple[int, str], set[int]] = {}
+    assigned_cases: dict[tuple[int, str], set[int]] = {}
     has_arms = len(data.study.design.arms) > 1
     for slot in data.slots:
         if not slot.repeat:
-            slots.setdefault((slot.reader_id, slot.arm if has_arms else ""), set()).add(slot.case_id)
-    readers = {reader.name: reader.id for reader in data.readers}
+            key = (slot.reader_id, slot.arm if has_arms else "")
+            assigned_cases.setdefault(key, set()).add(slot.case_id)
+    reader_ids = {reader.name: reader.id for reader in data.readers}
     expected = np.zeros(matrix.answers.shape, dtype=np.bool_)
     for column in matrix.non_reference_raters:
-        reader_id = readers.get(matrix.persons[column]) if matrix.kinds[column] == "reader" else None
-        assigned = set(cases)
-        if reader_id is not None and any(key[0] == reader_id for key in slots):
-            assigned = assigned & slots.get((reader_id, matrix.arms[column]), set())
+        reader_id = reader_ids.get(matrix.persons[column]) if matrix.kinds[column] == "reader" else None
+        assigned = set(row_by_case)
+        if reader_id is not None and any(key[0] == reader_id for key in assigned_cases):
+            assigned = assigned & assigned_cases.get((reader_id, matrix.arms[column]), set())
         for case_id in assigned:
             if not data.is_excluded(case_id=case_id, reader_id=reader_id):
-                expected[cases[case_id], column] = True
+                expected[row_by_case[case_id], column] = True
     return expected & ~matrix.not_marked
 
 
 def _compute_scenarios(
     protocol: Protocol, matrix: RatingMatrix, missing: NDArray[np.bool_], settings: Settings
 ) -> Iterator[MissingAnswerScenario]:
-    """Yield the scenarios; the model is the last rater. A comparison on too few cases has none."""
+    """Yield the scenarios; the model is the last rater. A comparison on too few cases has no scenarios."""
     matrix = replace(matrix, tasks=(), task=np.full(len(matrix.questions), -1))
     if _find_primary(compute_mrmc(matrix, settings), protocol).cases < protocol.needed_cases:
         return
@@ -137,7 +138,7 @@ def _compute_scenarios(
 
 
 def _rank_missing(missing: NDArray[np.bool_], seed: int) -> NDArray[np.float64]:
-    """Rank each rater's missing answers at random, 0 to below 1; 1 where none is missing."""
+    """Return random ranks of each rater's missing answers, 0 to below 1; 1 for answers that exist."""
     random = np.random.default_rng(seed)
     rank = np.ones(missing.shape)
     for column in range(missing.shape[1]):
@@ -148,17 +149,17 @@ def _rank_missing(missing: NDArray[np.bool_], seed: int) -> NDArray[np.float64]:
 
 def _find_primary(comparisons: tuple[MrmcComparison, ...], protocol: Protocol) -> MrmcComparison:
     """Return the comparison over all arms with the reader effect and the readers of the protocol."""
-    chosen = [
+    candidates = [
         row
         for row in comparisons
         if not row.arm and row.random_readers is (protocol.readers is ReaderEffect.RANDOM)
     ]
-    declared = find_declared_rule(chosen, protocol)
-    return next(row for row in chosen if row.helpers is declared)
+    rule = find_declared_rule(candidates, protocol)
+    return next(row for row in candidates if row.helpers is rule)
 
 
 def _conclude(result: MrmcComparison, protocol: Protocol) -> str:
-    """Return the conclusion by the hypothesis of the protocol; "" without an interval."""
+    """Return the conclusion for the hypothesis of the protocol; "" if there is no interval."""
     if result.low is None or result.high is None:
         return ""
     if protocol.hypothesis is Hypothesis.NON_INFERIORITY:

@@ -1,10 +1,11 @@
 """Overlap of the boxes of models and readers with the boxes of the key (GEMeX's V-score, mIoU).
 
 Boxes are matched one to one within each radiograph (Hungarian method), without regard to labels. The sum of
-the overlaps is divided by the larger number of boxes. The paper does not define the denominator, so the
-results are also given with the number of key boxes and the number of matches as denominators. Questions whose
-key has no box are excluded. If the key has a box, an answer without a box counts as 0; for readers, only
-questions that asked for a box are included. A rater who drew no box has no result.
+the overlaps is divided by the number of key boxes or of answer boxes, whichever is larger. The GEMeX paper
+does not define the denominator, so two further results have the number of key boxes and the number of matches
+as denominators. Questions whose key has no box are excluded. If the key has a box, an answer without a box
+counts as 0; for readers, only questions that asked for a box are included. A rater who drew no box has no
+result.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ def compute_box_overlaps(data: ReportData, settings: Settings) -> tuple[BoxOverl
         case for case_id, case in cases.items() if not data.is_excluded(case_id=case_id, reader_id=None)
     ]
     answers_by_rater: dict[tuple[str, str], list[AnsweredQuestion]] = {}
-    readers = {reader.id: reader.name for reader in data.readers}
-    for name in readers.values():
+    reader_names = {reader.id: reader.name for reader in data.readers}
+    for name in reader_names.values():
         answers_by_rater[name, "reader"] = []
     for reading in data.readings:
         case, reader_id = cases.get(reading.key.case_id), reading.key.reader_id
@@ -50,7 +51,7 @@ def compute_box_overlaps(data: ReportData, settings: Settings) -> tuple[BoxOverl
             continue
         if not data.is_excluded(case_id=reading.key.case_id, reader_id=reader_id):
             question = case.question
-            answers_by_rater[readers[reader_id], "reader"].append(
+            answers_by_rater[reader_names[reader_id], "reader"].append(
                 AnsweredQuestion(question.format, question.exam_id, question.boxes, reading.boxes)
             )
     for model in data.models:
@@ -101,13 +102,13 @@ def compute_overlap_by_format(
         if not format_answers:
             continue
         exam_ids = dict.fromkeys(answer.exam_id for answer in format_answers)
-        exams = {exam_id: index for index, exam_id in enumerate(exam_ids)}
+        exam_indices = {exam_id: index for index, exam_id in enumerate(exam_ids)}
         overlap = mean_overlap(
             [
                 compute_box_overlap(answer.key_boxes, answer.answer_boxes, by_label=False)
                 for answer in format_answers
             ],
-            clusters=[exams[answer.exam_id] for answer in format_answers],
+            clusters=[exam_indices[answer.exam_id] for answer in format_answers],
             seed=seed,
             confidence=confidence,
         )

@@ -1,8 +1,8 @@
 """Tables in the layout of the ReXVQA paper: Table 2, Tables 3 and 6, and the values of Figure 5.
 
-Values are percentages with two decimals. The paper's column "Overall" is the mean of the tasks for some
-models and weighted by questions for another. Both averages are given here with their names, for tasks and for
-categories. Intervals are in the other tables.
+Values are percentages with two decimals. In the paper's column "Overall", the value of some models is the
+mean of the tasks, and the value of another is weighted by questions. Here both averages are given and named,
+for tasks and for categories. Intervals are in the other tables of the report.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def build_task_table(
 def build_category_table(
     accuracy: Sequence[AccuracyResult], overall: Sequence[OverallAccuracy]
 ) -> tuple[TextRow, ...]:
-    """Return accuracy by category (rows) and rater (columns), and both averages; empty without categories."""
+    """Return accuracy by category (rows) and rater (columns), and both averages; empty if none is stated."""
     if not accuracy:
         return ()
     raters = [row.rater for row in overall]
@@ -70,16 +70,17 @@ def build_category_table(
         }
         for name in categories
     ]
-    shares = {
+    shares_by_rater = {
         rater: [
             share for name in categories if (share := _estimate_or_none(cells.get((rater, name)))) is not None
         ]
         for rater in raters
     }
-    mean = {rater: sum(values) / len(values) if values else None for rater, values in shares.items()}
-    lines.append(
-        {"Category": MEAN, QUESTIONS: "", **{rater: _format_percent(mean[rater]) for rater in raters}}
-    )
+    macro_by_rater = {
+        rater: _format_percent(sum(shares) / len(shares) if shares else None)
+        for rater, shares in shares_by_rater.items()
+    }
+    lines.append({"Category": MEAN, QUESTIONS: "", **macro_by_rater})
     micro_by_rater = {row.rater: _format_percent(row.micro) for row in overall}
     n_questions = str(max(row.n for row in overall))
     lines.append({"Category": ALL_QUESTIONS, QUESTIONS: n_questions, **micro_by_rater})
@@ -87,7 +88,7 @@ def build_category_table(
 
 
 def build_kappa_tables(agreements: Sequence[PairAgreement], *, known: Sequence[str]) -> tuple[TextRow, ...]:
-    """Return a square table of kappas per task, all tasks first: 1 on the diagonal, empty if not defined."""
+    """Return one square table of kappas for all tasks, then one per task; empty cells are not defined."""
     rater_names = {rater for agreement in agreements for rater in (agreement.a, agreement.b)} - {KEY_RATER}
     raters = [*(name for name in known if name in rater_names), *sorted(rater_names - set(known))]
     lines: list[TextRow] = []

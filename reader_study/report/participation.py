@@ -1,4 +1,4 @@
-"""Counts the answers of each rater from the cases that were assigned to those that are analysed."""
+"""Counts the cases assigned to each rater, and the answers that are missing, excluded and analysed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def count_participation(data: ReportData) -> tuple[Participation, ...]:
 
 def _count_readers(data: ReportData) -> list[Participation]:
     scored_cases = {case.blind_case.id for case in data.cases if case.scored}
-    leaves_undetermined_out = data.versions[-1].protocol.cannot_determine is CannotDetermineRule.EXCLUDED
+    excludes_undetermined = data.versions[-1].protocol.cannot_determine is CannotDetermineRule.EXCLUDED
     assigned = Counter(
         slot.reader_id for slot in data.slots if slot.case_id in scored_cases and not slot.repeat
     )
@@ -31,50 +31,50 @@ def _count_readers(data: ReportData) -> list[Participation]:
     rows = []
     for reader in data.readers:
         readings = readings_by_reader[reader.id]
-        arms = len({reading.key.arm for reading in readings}) or 1
-        expected = assigned[reader.id] or len(scored_cases) * arms
-        excluded = sum(
+        n_arms = len({reading.key.arm for reading in readings}) or 1
+        n_assigned = assigned[reader.id] or len(scored_cases) * n_arms
+        n_excluded = sum(
             data.is_excluded(case_id=reading.key.case_id, reader_id=reader.id) for reading in readings
         )
-        kept = [
+        included = [
             reading
             for reading in readings
             if not data.is_excluded(case_id=reading.key.case_id, reader_id=reader.id)
         ]
-        only_reported = sum(reading.unanswered for reading in kept)
-        undetermined = sum(reading.cannot_determine for reading in kept)
-        not_analysed = only_reported + (undetermined if leaves_undetermined_out else 0)
+        only_reported = sum(reading.unanswered for reading in included)
+        undetermined = sum(reading.cannot_determine for reading in included)
+        not_analysed = only_reported + (undetermined if excludes_undetermined else 0)
         rows.append(
             Participation(
-                rater=reader.name, kind="reader", assigned=expected, missing=expected - len(readings),
-                excluded=excluded, only_reported=only_reported, undetermined=undetermined, failed=0,
-                analysed=len(kept) - not_analysed,
+                rater=reader.name, kind="reader", assigned=n_assigned, missing=n_assigned - len(readings),
+                excluded=n_excluded, only_reported=only_reported, undetermined=undetermined, failed=0,
+                analysed=len(included) - not_analysed,
             )
         )  # fmt: skip
     return rows
 
 
 def _count_models(data: ReportData) -> list[Participation]:
-    scored = [case.blind_case for case in data.cases if case.scored]
+    scored_cases = [case.blind_case for case in data.cases if case.scored]
     excluded_questions = {
-        case.question_row_id for case in scored if data.is_excluded(case_id=case.id, reader_id=None)
+        case.question_row_id for case in scored_cases if data.is_excluded(case_id=case.id, reader_id=None)
     }
     rows = []
     for model in data.models:
         predictions = [
             model.predictions[case.question_row_id]
-            for case in scored
+            for case in scored_cases
             if case.question_row_id in model.predictions
         ]
-        kept = [
+        included = [
             prediction for prediction in predictions if prediction.question_row_id not in excluded_questions
         ]
         rows.append(
             Participation(
-                rater=model.name, kind="model", assigned=len(scored),
-                missing=len(scored) - len(predictions), excluded=len(predictions) - len(kept),
+                rater=model.name, kind="model", assigned=len(scored_cases),
+                missing=len(scored_cases) - len(predictions), excluded=len(predictions) - len(included),
                 only_reported=0, undetermined=0,
-                failed=sum(prediction.failed for prediction in kept), analysed=len(kept),
+                failed=sum(prediction.failed for prediction in included), analysed=len(included),
             )
         )  # fmt: skip
     return rows

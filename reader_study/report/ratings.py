@@ -20,7 +20,7 @@ from reader_study.report.report_data import ReportData
 KEY_RATER = "the key"
 POSITIVE = "yes"
 _MIDDLE_SCORE = 6
-#: The answer of a prediction whose extraction failed: in agreement a separate category, or missing.
+#: The answer of a prediction whose extraction failed. In agreement it is a separate category, or missing.
 FAILED_ANSWER = "no answer found"
 
 
@@ -28,7 +28,7 @@ def score_reading(reading: Reading) -> int:
     """Score a reading of a yes/no question: higher if the answer is more certainly yes.
 
     6 plus the confidence (1 to 5) for yes, 6 minus the confidence for no, 6 for "cannot determine". Without a
-    confidence yes is 7 and no is 5. Only the order of scores affects an ROC curve.
+    confidence, yes is 7 and no is 5. Only the order of scores affects an ROC curve.
     """
     if reading.cannot_determine:
         return _MIDDLE_SCORE
@@ -37,9 +37,9 @@ def score_reading(reading: Reading) -> int:
 
 
 def score_prediction(prediction: Prediction) -> float | None:
-    """Score a prediction on a yes/no question: the probability of yes that follows from the stated one.
+    """Return the probability of yes to a yes/no question, from the stated probability of being correct.
 
-    None without an answer or without a stated probability.
+    None if the prediction has no answer or no stated probability.
     """
     if prediction.answer is None or prediction.probability is None:
         return None
@@ -48,14 +48,14 @@ def score_prediction(prediction: Prediction) -> float | None:
 
 def build_ratings(data: ReportData) -> pd.DataFrame:
     """Build the table of ratings, with additional columns (difficulty, format, open_score,
-    position, seconds; and confidence, if readers stated one).
+    position, seconds; also confidence, score and probability, if any answer has one).
 
     Every answer has ``correct``, because a question may have several correct answers. A question that was
     only reported as faulty counts as unanswered, and so does an open answer that is not marked. "Cannot
     determine" counts as unanswered if the protocol excludes it. An open answer that is marked right has the
     key as its answer, so that raters who gave it in different words agree. ``open_score`` is the score of an
-    open answer, "" for other questions. ``probability`` is stated by models only, and left out where no
-    answer could be extracted.
+    open answer, "" for other questions. Only models state a ``probability``; it is left out if no answer
+    could be extracted.
     """
     excludes_cannot_determine = data.versions[-1].protocol.cannot_determine is CannotDetermineRule.EXCLUDED
     scorer = _Scorer(data.scoring)
@@ -100,12 +100,12 @@ def build_ratings(data: ReportData) -> pd.DataFrame:
     used_names = {reader.name for reader in data.readers} | {KEY_RATER}
     for model in data.models:
         name = f"{model.name} (model)" if model.name in used_names else model.name
-        predicted = [
+        answered = [
             (case, prediction)
             for case in included_cases
             if (prediction := model.predictions.get(case.blind_case.question_row_id)) is not None
         ]
-        columns.add_model(name, predicted, scorer)
+        columns.add_model(name, answered, scorer)
     return columns.to_table()
 
 
@@ -141,9 +141,9 @@ class _Scorer:
         open_score = self._scoring.score_open(case, answer).value
         if is_correct is None:
             return _ScoredAnswer(text="", correct=NOT_MARKED, open_score=open_score)
-        means_key = open_score in (OpenAnswerScore.RIGHT, OpenAnswerScore.EQUAL_TO_KEY)
+        is_equivalent_to_key = open_score in (OpenAnswerScore.RIGHT, OpenAnswerScore.EQUAL_TO_KEY)
         return _ScoredAnswer(
-            text=_answer_to_text(case.question.answer if means_key else answer),
+            text=_answer_to_text(case.question.answer if is_equivalent_to_key else answer),
             correct=_yes_or_no(is_correct),
             open_score=open_score,
         )
@@ -170,7 +170,7 @@ class _AnswerColumns:
 
 
 class _Columns:
-    """Collects the table by column. A dictionary for each answer would need several times the memory."""
+    """Collects the table by column. A dictionary per answer would need several times as much memory."""
 
     def __init__(self, cases: Iterable[Case]) -> None:
         self._cases = list(cases)
@@ -210,24 +210,24 @@ class _Columns:
         columns.score.append(score)
         columns.probability.append(None)
 
-    def add_model(self, rater: str, predicted: Sequence[tuple[Case, Prediction]], scorer: _Scorer) -> None:
+    def add_model(self, rater: str, answered: Sequence[tuple[Case, Prediction]], scorer: _Scorer) -> None:
         """Add a model's answers together; one by one, 800,000 answers would take seconds."""
-        columns, n = self._columns, len(predicted)
+        columns, n = self._columns, len(answered)
         answers = [
             _FAILED if prediction.answer is None else scorer.score(case, prediction.answer)
-            for case, prediction in predicted
+            for case, prediction in answered
         ]
-        columns.place += [self._places[case.blind_case.id] for case, _ in predicted]
+        columns.place += [self._places[case.blind_case.id] for case, _ in answered]
         columns.answer += [answer.text for answer in answers]
         columns.correct += [answer.correct for answer in answers]
         columns.open_score += [answer.open_score for answer in answers]
-        columns.seconds += [prediction.seconds for _, prediction in predicted]
+        columns.seconds += [prediction.seconds for _, prediction in answered]
         columns.probability += [
-            None if prediction.answer is None else prediction.probability for _, prediction in predicted
+            None if prediction.answer is None else prediction.probability for _, prediction in answered
         ]
         columns.score += [
             score_prediction(prediction) if case.question.format is AnswerFormat.CLOSED else None
-            for case, prediction in predicted
+            for case, prediction in answered
         ]
         columns.rater += [rater] * n
         columns.kind += ["model"] * n

@@ -35,7 +35,7 @@ from reader_study.report.tables import ReportTables, StudyAgreement
 from terminology.taxonomy import derive_feature
 
 
-@pause_garbage_collector()  # each look at hundreds of thousands of results would take a fifth of the time
+@pause_garbage_collector()  # collections with hundreds of thousands of results take a fifth of the time
 def build_report(
     data: ReportData, *, model: str | None = None, progress: Callable[[float], None] | None = None
 ) -> StudyReport:
@@ -176,7 +176,7 @@ def build_report(
 
 
 def _find_positive(ratings: pd.DataFrame) -> str | None:
-    """Return the positive answer of the yes/no questions; None unless both answers are correct somewhere."""
+    """Return the positive answer of the yes/no questions; None if all their keys are the same."""
     is_key = (ratings["kind"] == "reference") & (ratings["format"] == AnswerFormat.CLOSED.value)
     return POSITIVE if {"yes", "no"} <= set(ratings.loc[is_key, "answer"]) else None
 

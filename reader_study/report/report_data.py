@@ -28,10 +28,11 @@ class ReportData:
     """The data of a report. ``readings`` has the latest revisions.
 
     ``models`` has the models of the protocol that answered a case, and ``models_without_answers`` the names
-    of those that did not. ``marks`` and ``extraction_marks`` have the latest revisions. ``audit_head`` is
-    the last audit entry about the data. ``mapping`` has the controlled names of categories. ``demographics``
-    has (sex, age) of the exams as in their files, by id in the database; None where not stated.
-    ``keys_of_release`` is the release whose keys replace those of the cases; "" for none.
+    of the models that did not. ``marks`` and ``extraction_marks`` have the latest revisions. ``audit_head``
+    is the last audit entry about the data. ``mapping`` has the controlled names of categories.
+    ``demographics`` has the (sex, age) that the files of the exams state, by id in the database; None if not
+    stated.
+    ``keys_of_release`` is the release whose keys replace the keys of the cases; "" if there is none.
     """
 
     study: ReaderStudy

@@ -20,7 +20,7 @@ Details = TypeVar("Details")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForestRow(Generic[Details]):
-    """One row of a forest plot. ``words`` is the text at its end, the only content without an estimate."""
+    """One row of a forest plot. ``words`` is the text at its end; without an estimate, nothing is plotted."""
 
     label: str
     kind: str
@@ -58,7 +58,7 @@ class DifferenceDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatDetails:
-    """The share of repeats with the same answer (``observed``), among ``n`` repeats."""
+    """The share (``observed``) of the ``n`` repeats that have the same answer as the first reading."""
 
     n: int
     observed: float
@@ -66,7 +66,7 @@ class RepeatDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeDetails:
-    """Median seconds of the correct and of the incorrect answers, among ``n`` cases."""
+    """Median seconds of the correct and of the incorrect answers; ``n`` is the number of cases."""
 
     n: int
     median_right: float | None
@@ -83,7 +83,7 @@ class AucDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceRow(OptionPosition):
-    """The row of a position; ``more`` is the share of choices of it minus the share of keys at it."""
+    """The row of a position; ``more`` is its share of the choices minus its share of the keys."""
 
     more: float | None
 
@@ -91,8 +91,8 @@ class PlaceRow(OptionPosition):
 def build_accuracy_rows(report: StudyReport, *, task: str = ALL) -> list[ForestRow[AccuracyDetails]]:
     """Return one row per rater, the highest accuracy first. Raters who contributed to the key are marked.
 
-    If the protocol declares it, these readers have a second row (‡): their accuracy by the majority of the
-    others who contributed.
+    If the protocol declares the rule leave-one-out, these readers have a second row (‡): their accuracy by
+    the majority of the other contributors.
     """
     helped_raters = {profile.rater for profile in report.tables.raters if profile.set_reference}
     return _sort_descending(
@@ -115,31 +115,32 @@ def build_difference_rows(report: StudyReport, *, task: str = ALL) -> list[Fores
     """Return the accuracy of each rater minus that of the chosen model, on the cases that both answered.
 
     The first row is the comparison of the readers' mean that the protocol declares, if there is one. If the
-    protocol declares it, readers who contributed to the key (‡) are compared by the majority of the others.
+    protocol declares the rule leave-one-out, readers who contributed to the key (‡) are compared by the
+    majority of the other contributors.
     """
     model, kinds = report.facts.model, {overall.rater: overall.kind for overall in report.tables.overall}
     rows = []
     by_own_reference = report.tables.leave_one_out_paired
-    replaced = {frozenset((row.a, row.b)) for row in by_own_reference}
-    by_key = [row for row in report.tables.paired if frozenset((row.a, row.b)) not in replaced]
+    replaced_pairs = {frozenset((row.a, row.b)) for row in by_own_reference}
+    by_key = [row for row in report.tables.paired if frozenset((row.a, row.b)) not in replaced_pairs]
     for difference in (*by_key, *by_own_reference):
         if difference.task != task or model not in (difference.a, difference.b):
             continue
-        model_first = difference.a == model
-        sign = -1 if model_first else 1
+        is_model_first = difference.a == model
+        sign = -1 if is_model_first else 1
         low, high = difference.low, difference.high
         if low is not None and high is not None:
             low, high = sorted((sign * low, sign * high))
-        rater = difference.b if model_first else difference.a
+        rater = difference.b if is_model_first else difference.a
         rows.append(
             _build_row(
-                f"{rater}{' ‡' if frozenset((difference.a, difference.b)) in replaced else ''}",
+                f"{rater}{' ‡' if frozenset((difference.a, difference.b)) in replaced_pairs else ''}",
                 kinds[rater],
                 DifferenceDetails(
                     task=task,
                     n=difference.n,
-                    rater_only=difference.b_only if model_first else difference.a_only,
-                    model_only=difference.a_only if model_first else difference.b_only,
+                    rater_only=difference.b_only if is_model_first else difference.a_only,
+                    model_only=difference.a_only if is_model_first else difference.b_only,
                     p_exact=difference.p_exact,
                     p_adjusted=difference.p_adjusted,
                 ),
@@ -161,7 +162,7 @@ def _build_mean_rows(report: StudyReport, task: str) -> list[ForestRow[Differenc
         if (row.model, row.task, row.arm, row.measure) == (report.facts.model, task, "", "accuracy")
         and row.random_readers is (protocol.readers is ReaderEffect.RANDOM)
     ]
-    declared = find_declared_rule(comparisons, protocol)
+    declared_rule = find_declared_rule(comparisons, protocol)
     return [
         _build_row(
             "Mean of the readers",
@@ -176,7 +177,7 @@ def _build_mean_rows(report: StudyReport, task: str) -> list[ForestRow[Differenc
             note=row.note,
         )
         for row in comparisons
-        if row.helpers is declared
+        if row.helpers is declared_rule
     ]  # fmt: skip
 
 
@@ -191,7 +192,7 @@ def list_kappa_rows(report: StudyReport, *, task: str = ALL) -> list[StudyAgreem
 
 
 def build_repeat_rows(report: StudyReport) -> list[ForestRow[RepeatDetails]]:
-    """Return kappa of each reader's first answers with their answers to the hidden repeats."""
+    """Return the kappa of each reader's first answers and the same reader's answers to hidden repeats."""
     return [
         _build_row(
             repeat.rater,
@@ -207,7 +208,7 @@ def build_repeat_rows(report: StudyReport) -> list[ForestRow[RepeatDetails]]:
 
 
 def build_auc_rows(report: StudyReport) -> list[ForestRow[AucDetails]]:
-    """Return the AUC of each reader with a stated confidence over all tasks, the highest first."""
+    """Return the AUC over all tasks of each rater who stated confidences or probabilities, highest first."""
     return _sort_descending(
         _build_row(
             result.rater,
@@ -240,7 +241,7 @@ def build_time_rows(report: StudyReport) -> list[ForestRow[TimeDetails]]:
 
 
 def build_place_rows(report: StudyReport) -> list[PlaceRow]:
-    """Return how much more often each rater chose a position than the key was there."""
+    """Return the shares of each rater's choices and of the keys at each position, and their difference."""
     return [
         PlaceRow(
             **to_record(place),

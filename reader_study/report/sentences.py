@@ -26,7 +26,7 @@ def write_sentences(facts: StudyFacts, tables: ReportTables, protocol: Protocol)
             f"{_join_names(helped_raters)} contributed to the answer key; their accuracy is marked because "
             "it is not independent of the key."
         )
-    lines += _write_own_references(tables, protocol)
+    lines += _write_leave_one_out(tables, protocol)
     if facts.repeat_answers or facts.training_answers:
         lines.append(
             f"{count_text(facts.repeat_answers, 'answer')} to hidden repeats are used for intra-reader "
@@ -45,10 +45,10 @@ def write_sentences(facts: StudyFacts, tables: ReportTables, protocol: Protocol)
         f"{count_text(n_exclusions, 'exclusion')}, listed below." if n_exclusions else "No exclusions."
     )
     if len(facts.protocol_versions) > 1:
-        amended = sum(version.answers_before > 0 for version in facts.protocol_versions)
+        n_amendments = sum(version.answers_before > 0 for version in facts.protocol_versions)
         lines.append(
-            f"The protocol has {len(facts.protocol_versions)} versions; {amended} of them date from after "
-            "the first answer."
+            f"The protocol has {len(facts.protocol_versions)} versions; {n_amendments} of them date from "
+            "after the first answer."
         )
     return tuple(filter(None, lines))
 
@@ -73,16 +73,16 @@ def _write_primary_comparison(facts: StudyFacts, tables: ReportTables, protocol:
         == (model, ALL, "", ACCURACY)
     ]
     has_helpers = any(comparison.includes_helpers for comparison in comparisons)
-    declared = find_declared_rule(comparisons, protocol)
+    declared_rule = find_declared_rule(comparisons, protocol)
     lines += [
         _write_comparison(
             comparison,
             protocol,
-            primary=(comparison.random_readers, comparison.helpers) == (primary_is_random, declared),
+            is_primary=(comparison.random_readers, comparison.helpers) == (primary_is_random, declared_rule),
             readers=_describe_readers(comparison, has_helpers=has_helpers),
             level=level,
         )
-        for comparison in sorted(comparisons, key=lambda comparison: comparison.helpers is not declared)
+        for comparison in sorted(comparisons, key=lambda comparison: comparison.helpers is not declared_rule)
     ]
     lines += _write_mean_auc(tables, protocol, level)
     lines += _write_arm_comparisons(tables, protocol, level)
@@ -102,7 +102,7 @@ def _write_accuracy(result: AccuracyResult, level: str) -> str:
 
 
 def _write_mean_auc(tables: ReportTables, protocol: Protocol, level: str) -> list[str]:
-    """Return the mean AUC of the readers on yes/no questions, by arm, as the protocol treats readers."""
+    """Return the readers' mean AUC on yes/no questions, by arm, with the reader effect of the protocol."""
     is_random = protocol.readers is ReaderEffect.RANDOM
     rows = [row for row in tables.reader_means if (row.measure, row.task) == (AUC, ALL)]
     includes_helpers = protocol.used_helpers is not HelperRule.EXCLUDED and any(
@@ -126,18 +126,18 @@ def _format_difference(measure: str, value: float) -> str:
 
 def _write_arm_comparisons(tables: ReportTables, protocol: Protocol, level: str) -> list[str]:
     """Return the contrast of the arms with readers and cases random, and the checks of a crossover."""
-    declared = find_declared_rule(tables.arms, protocol)
-    lines, written = [], set()
+    declared_rule = find_declared_rule(tables.arms, protocol)
+    lines, written_keys = [], set()
     for row in tables.arms:
         key = (row.factor, row.a, row.b, row.measure)
         if (
             row.measure not in (ACCURACY, AUC)
             or row.task != ALL
-            or row.helpers is not declared
-            or key in written
+            or row.helpers is not declared_rule
+            or key in written_keys
         ):
             continue
-        written.add(key)  # the first analysis of a contrast is that with readers and cases random
+        written_keys.add(key)  # the first row of a contrast has readers and cases random
         subject = {"arm": "Arms", "period": "Check of periods", "sequence": "Check of sequences"}[row.factor]
         if row.difference is None or row.low is None or row.high is None or row.p is None:
             if row.measure == AUC:
@@ -182,12 +182,12 @@ def _describe_readers(comparison: MrmcComparison, *, has_helpers: bool) -> str:
 
 
 def _write_comparison(
-    comparison: MrmcComparison, protocol: Protocol, *, primary: bool, readers: str, level: str
+    comparison: MrmcComparison, protocol: Protocol, *, is_primary: bool, readers: str, level: str
 ) -> str:
     population = (
         "generalises to similar readers" if comparison.random_readers else "applies to these readers only"
     )
-    label = "Primary comparison" if primary else "Secondary comparison"
+    label = "Primary comparison" if is_primary else "Secondary comparison"
     if comparison.difference is None or comparison.low is None or comparison.high is None:
         if is_withheld(comparison.note):
             return f"{label} ({population}): {comparison.note}."
@@ -199,9 +199,9 @@ def _write_comparison(
         f"({interval}; {population}; {comparison.method}; "
         f"{_format_p_values(comparison.p, comparison.p_adjusted, protocol)})."
     )
-    if missing := [note for note in comparison.note.split("; ") if "the model" in note]:
-        text += f" {missing[0][0].upper()}{missing[0][1:]}."
-    if not primary:
+    if model_notes := [note for note in comparison.note.split("; ") if "the model" in note]:
+        text += f" {model_notes[0][0].upper()}{model_notes[0][1:]}."
+    if not is_primary:
         return text
     within_margin = comparison.high < protocol.margin  # the model's deficit stays within the margin
     if protocol.hypothesis is Hypothesis.NON_INFERIORITY:
@@ -222,8 +222,8 @@ def _write_comparison(
     return f"{text} The {better} more accurate."
 
 
-def _write_own_references(tables: ReportTables, protocol: Protocol) -> list[str]:
-    """Return the accuracy of each reader who helped, by the answer key and by the majority of the others."""
+def _write_leave_one_out(tables: ReportTables, protocol: Protocol) -> list[str]:
+    """Return each key contributor's accuracy, by the key and by the other contributors' majority."""
     by_key = {result.rater: result for result in tables.accuracy if result.group == ALL}
     level = f"{protocol.confidence:.0%} CI"
     lines = []
@@ -266,12 +266,12 @@ def _write_open_answers(tables: ReportTables, protocol: Protocol) -> list[str]:
         "Open answers that differ from the answer key are marked by an expert who does not see who answered; "
         f"“partly right” {partly_text}."
     )
-    not_marked = sum(row.first is None for row in tables.open_answer_marks)
-    if not_marked:
-        uncounted = sum(row.not_marked for row in tables.open_answers)
+    n_not_marked = sum(row.first is None for row in tables.open_answer_marks)
+    if n_not_marked:
+        n_uncounted = sum(row.not_marked for row in tables.open_answers)
         lines.append(
-            f"{not_marked:,} of {count_text(len(tables.open_answer_marks), 'distinct open answer')} "
-            f"{'is' if not_marked == 1 else 'are'} not marked, so {count_text(uncounted, 'answer')} of "
+            f"{n_not_marked:,} of {count_text(len(tables.open_answer_marks), 'distinct open answer')} "
+            f"{'is' if n_not_marked == 1 else 'are'} not marked, so {count_text(n_uncounted, 'answer')} of "
             "readers and models count neither as right nor as wrong."
         )
     for agreement in tables.marker_agreement:
@@ -308,19 +308,19 @@ def _write_model_choice(facts: StudyFacts) -> list[str]:
 
 
 def _write_selection_caveat(facts: StudyFacts, tables: ReportTables) -> str:
-    micro = {
+    micro_by_reader = {
         overall.rater: overall.micro
         for overall in tables.overall
         if overall.kind == "reader" and overall.micro is not None and overall.n >= facts.needed_cases
     }
-    if len(micro) < 2:
+    if len(micro_by_reader) < 2:
         return ""
-    best = max(micro, key=micro.__getitem__)
-    mean = sum(micro.values()) / len(micro)
+    best = max(micro_by_reader, key=micro_by_reader.__getitem__)
+    mean = sum(micro_by_reader.values()) / len(micro_by_reader)
     return (
-        f"{best} has the highest accuracy of {len(micro)} readers ({format_share(micro[best])}). A maximum "
-        "selected after the fact is biased upwards. Compare with the mean of the readers "
-        f"({format_share(mean)}) or with a reader named in advance."
+        f"{best} has the highest accuracy of {len(micro_by_reader)} readers "
+        f"({format_share(micro_by_reader[best])}). A maximum selected after the fact is biased upwards. "
+        f"Compare with the mean of the readers ({format_share(mean)}) or with a reader named in advance."
     )
 
 

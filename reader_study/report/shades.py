@@ -5,7 +5,7 @@ from __future__ import annotations
 #: Shades from 0 to 1 are pale to dark blue, from 0 to -1 pale to dark orange. The scale suits readers with
 #: red-green colour blindness.
 _PALE, _POSITIVE, _NEGATIVE = (232, 240, 246), (24, 84, 128), (164, 74, 22)
-#: The colours of values that are not defined or have too few cases. White text is readable in both themes.
+#: The colours of values that are not defined or have too few cases. They are readable in both themes.
 GREY, ON_GREY = "#666f77", "#ffffff"
 
 

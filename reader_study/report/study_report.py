@@ -77,7 +77,7 @@ class StudyReport:
                 rows.
         """
         rater_names = {result.rater for result in self.tables.overall if result.kind in kinds}
-        compared = rater_names | {self.facts.model}
+        comparable_names = rater_names | {self.facts.model}
 
         def filter_rows(rows: tuple[Any, ...]) -> tuple[Any, ...]:
             if not rows:
@@ -91,8 +91,8 @@ class StudyReport:
                 return tuple(
                     row
                     for row in rows
-                    if row.a in compared
-                    and row.b in compared
+                    if row.a in comparable_names
+                    and row.b in comparable_names
                     and (row.a in rater_names or row.b in rater_names)
                 )
             return tuple(row for row in rows if all(getattr(row, name) in rater_names for name in columns))

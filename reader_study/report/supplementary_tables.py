@@ -1,4 +1,4 @@
-"""Further tables of a report: raters, levels of readers, failed replies, reported faults, exclusions."""
+"""Further tables of a report: raters, accuracy by groups, failed replies, faulty cases, exclusions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TIERS = tuple(difficulty.value for difficulty in Difficulty)
 
 
 def list_raters(data: ReportData, scored: pd.DataFrame) -> tuple[RaterProfile, ...]:
-    n = scored.groupby("rater").size()
+    n_by_rater = scored.groupby("rater").size()
     readers = [
         RaterProfile(
             rater=reader.name,
@@ -43,12 +43,17 @@ def list_raters(data: ReportData, scored: pd.DataFrame) -> tuple[RaterProfile, .
             subspecialty=reader.profile.subspecialty or None,
             set_reference=reader.of_reference,
             simulated=reader.simulated,
-            n=int(n.get(reader.name, 0)),
+            n=int(n_by_rater.get(reader.name, 0)),
         )
         for reader in data.readers
     ]
     models = [
-        RaterProfile(rater=model.name, kind="model", simulated=model.simulated, n=int(n.get(model.name, 0)))
+        RaterProfile(
+            rater=model.name,
+            kind="model",
+            simulated=model.simulated,
+            n=int(n_by_rater.get(model.name, 0)),
+        )
         for model in data.models
     ]
     return (*readers, *models)
@@ -64,12 +69,12 @@ def compute_accuracy_by_columns(
 ) -> tuple[tuple[AccuracyResult, ...], ...]:
     """Compute accuracy by the values of each column, such as difficulty (from easy to hard) or answer format.
 
-    ``further`` has columns that the ratings lack, in the order of their rows.
+    ``further`` has columns that the ratings lack; their rows have the same order as the ratings.
     """
     own_columns = [name for name in columns if name not in further]
     by_question = ratings[["question_id", *own_columns]].assign(**further).drop_duplicates("question_id")
-    rows = {name: row for row, name in enumerate(by_question["question_id"])}
-    by_question = by_question.iloc[[rows[name] for name in matrix.questions]]
+    row_by_question = {question_id: row for row, question_id in enumerate(by_question["question_id"])}
+    by_question = by_question.iloc[[row_by_question[question_id] for question_id in matrix.questions]]
     results = []
     for column in columns:
         values = by_question[column].to_numpy()
@@ -90,7 +95,7 @@ def compute_level_accuracy(
 ) -> tuple[LevelAccuracy, ...]:
     """Compute the accuracy of readers pooled by level.
 
-    Intervals are clustered by patient, or by exam if no patient is known; readers are fixed.
+    Intervals are clustered by patient, or by exam if the patient is not known; readers are fixed.
     """
     results: list[LevelAccuracy] = []
     unit = "patient" if (scored["patient"] != "").any() else "exam"
@@ -99,14 +104,14 @@ def compute_level_accuracy(
         for reader in data.readers
     }
     rows = scored[scored["kind"] == "reader"]
-    for name, level_rows in rows.groupby(rows["rater"].map(level_by_reader), sort=True):
-        hits = (level_rows["correct"] == "yes").to_numpy()
+    for level, level_rows in rows.groupby(rows["rater"].map(level_by_reader), sort=True):
+        is_correct = (level_rows["correct"] == "yes").to_numpy()
         patients = level_rows["patient"]
         clusters = pd.factorize(patients.where(patients != "", "exam " + level_rows["exam"]))[0]
-        proportion = wilson_by_cluster(hits, clusters, confidence=confidence)
+        proportion = wilson_by_cluster(is_correct, clusters, confidence=confidence)
         results.append(
             LevelAccuracy(
-                level=str(name),
+                level=str(level),
                 readers=level_rows["rater"].nunique(),
                 n=proportion.n,
                 clusters=renumber_clusters(clusters)[1],

@@ -1,4 +1,4 @@
-"""Draws the figures of a report as SVG: forest plots, grids of coloured cells, small panels.
+"""Draws the figures of a report as SVG: forest plots, grids of cells, flow diagrams, bars, small panels.
 
 Each figure is a complete file for the light and the dark theme, without scripts, fonts or images from other
 files. The same rows give the same bytes.
@@ -84,7 +84,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelPoint:
-    """A point of a small plot: the label below it, the smaller ``lines`` below that, and a share, 0 to 1.
+    """A point of a small plot: its label, the smaller ``lines`` below the label, and a share, 0 to 1.
 
     ``expected`` is a share for comparison, drawn as a short line. If it is None, no line is drawn.
     """
@@ -163,7 +163,7 @@ def draw_grid(
     """
     cell_width, cell_height = 76, 58
     left, top = 190, 54 + _header_height(columns)
-    parts, names = [], []
+    parts, row_names = [], []
     for index, name in enumerate(columns):
         middle = left + cell_width * index + cell_width / 2
         if len(name) <= 10:
@@ -174,14 +174,14 @@ def draw_grid(
     for row, name in enumerate(rows):
         y = top + cell_height * row
         middle = y + cell_height / 2 + 4
-        names.append(f'<text x="{left - 8}" y="{middle:.1f}" text-anchor="end">{_shorten(name)}</text>')
+        row_names.append(f'<text x="{left - 8}" y="{middle:.1f}" text-anchor="end">{_shorten(name)}</text>')
         for column, column_name in enumerate(columns):
             parts += _draw_cell(
                 cells.get((name, column_name)), left + cell_width * column, y, cell_width, cell_height
             )
     width = max(left + cell_width * len(columns) + (130 if _header_height(columns) else 20), 620)
     bottom = top + cell_height * len(rows)
-    parts += [_NAMES.format(left=left - 2, top=top, bottom=bottom), *names, "</g>"]
+    parts += [_NAMES.format(left=left - 2, top=top, bottom=bottom), *row_names, "</g>"]
     for index, (shade, text) in enumerate(legend):
         x = left + 60 * index
         parts.append(
@@ -195,16 +195,16 @@ def draw_grid(
 def draw_flow(columns: Sequence[Sequence[Sequence[str]]], *, title: str, caption: str) -> str:
     """Draw a flow diagram of columns of boxes.
 
-    The first column is on top. The other columns are side by side below the last box of the first.
+    The first column is on top. The other columns are side by side below its last box.
 
     Args:
-        columns: the boxes of each column; a box is its lines of text, the first of them larger.
+        columns: the boxes of each column; a box is a list of lines of text, and the first line is bold.
         title: the text above the diagram.
         caption: the text below the diagram.
     """
     box_width, gap, parts = 300, 26, []
-    below = [column for column in columns[1:] if column]
-    width = max(1, len(below)) * (box_width + 40) + 20
+    lower_columns = [column for column in columns[1:] if column]
+    width = max(1, len(lower_columns)) * (box_width + 40) + 20
     bottom = 40.0
 
     def draw_column(
@@ -229,7 +229,7 @@ def draw_flow(columns: Sequence[Sequence[Sequence[str]]], *, title: str, caption
     first_x = (width - box_width) / 2
     top = draw_column(columns[0], first_x, bottom, None)
     start = (width / 2, top - gap)
-    for index, boxes in enumerate(below):
+    for index, boxes in enumerate(lower_columns):
         bottom = max(bottom, draw_column(boxes, 20 + index * (box_width + 40), top, start))
     return _build_svg(
         parts, width=max(width, 620), bottom=max(bottom, top) - gap + 8, title=title, caption=caption
@@ -271,7 +271,7 @@ def draw_bars(
 ) -> str:
     """Draw grouped bars from 0 to 100 % with intervals: a group per task, a bar per rater.
 
-    A rater has the same position in each group; it is empty without a result.
+    A rater has the same position in each group; the position is empty if the rater has no result.
 
     Args:
         groups: the bars of each group.
@@ -302,19 +302,19 @@ def draw_bars(
             f'<text x="{middle:.1f}" y="{y(0) + 18:.1f}" text-anchor="middle">{_shorten(name)}</text>'
         )
         x += group_width + gap
-    per_line = max(1, int((width - left) // 190))
+    names_per_line = max(1, int((width - left) // 190))
     for index, (name, shade) in enumerate(shade_by_rater.items()):
-        legend_x, legend_y = left + 190 * (index % per_line), y(0) + 34 + 18 * (index // per_line)
+        legend_x, legend_y = left + 190 * (index % names_per_line), y(0) + 34 + 18 * (index // names_per_line)
         parts.append(
             f'<rect fill="{cell_colour(shade)}" x="{legend_x}" y="{legend_y:.1f}" width="12" height="12"/>'
             f'<text x="{legend_x + 18}" y="{legend_y + 10:.1f}">{_shorten(name)}</text>'
         )
-    bottom = y(0) + 34 + 18 * -(-len(shade_by_rater) // per_line)
+    bottom = y(0) + 34 + 18 * -(-len(shade_by_rater) // names_per_line)
     return _build_svg(parts, width=width, bottom=bottom, title=title, caption=caption)
 
 
 def _draw_bar(bar: Bar, x: float, width: float, y: Callable[[float], float], colour: str) -> list[str]:
-    """Return a bar with its interval and its title; nothing without an estimate."""
+    """Return a bar with its interval and its title; an empty list if there is no estimate."""
     if bar.estimate is None:
         return []
     top, middle = y(bar.estimate), x + width / 2
@@ -381,10 +381,10 @@ def draw_panels(
                 f'<text class="soft" x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{share * 100:g}</text>'
             )
         parts += _draw_points(points, left, top, panel_width, panel_height, kind=kind)
-    lines = -(-len(series) // panels_per_row)
+    n_panel_rows = -(-len(series) // panels_per_row)
     width = 48 + (panel_width + 40) * min(panels_per_row, max(3, len(series)))
     return _build_svg(
-        parts, width=width, bottom=70 + (panel_height + 86) * lines - 20, title=title, caption=caption
+        parts, width=width, bottom=70 + (panel_height + 86) * n_panel_rows - 20, title=title, caption=caption
     )
 
 
@@ -396,22 +396,24 @@ def _draw_points(
         x = left + panel_width * (index + 0.5) / len(points)
         text_attributes = f'class="soft" x="{x:.1f}" text-anchor="middle"'
         parts.append(f'<text {text_attributes} y="{top + panel_height + 16}">{point.label}</text>')
-        for line, text in enumerate(point.lines):
+        for line_index, text in enumerate(point.lines):
             parts.append(
-                f'<text {text_attributes} y="{top + panel_height + 32 + 14 * line}"'
+                f'<text {text_attributes} y="{top + panel_height + 32 + 14 * line_index}"'
                 f' font-size="10">{text}</text>'
             )
         if point.expected is not None:
-            half = panel_width / len(points) * 0.4
-            level = top + panel_height * (1 - point.expected)
-            segment = f"M{x - half:.1f} {level:.1f}h{2 * half:.1f}"
+            half_width = panel_width / len(points) * 0.4
+            expected_y = top + panel_height * (1 - point.expected)
+            segment = f"M{x - half_width:.1f} {expected_y:.1f}h{2 * half_width:.1f}"
             parts.append(f'<path class="mean" stroke-width="1.5" d="{segment}"/>')
         if point.estimate is None or point.low is None or point.high is None:
             continue
-        low, up, y = (top + panel_height * (1 - value) for value in (point.low, point.high, point.estimate))
+        low_y, high_y, y = (
+            top + panel_height * (1 - value) for value in (point.low, point.high, point.estimate)
+        )
         path.append(f"{x:.1f} {y:.1f}")
         mark = _square_path if kind == "model" else _diamond_path
-        parts.append(f'<path class="{kind}" stroke-width="1.5" d="M{x:.1f} {low:.1f}V{up:.1f}"/>')
+        parts.append(f'<path class="{kind}" stroke-width="1.5" d="M{x:.1f} {low_y:.1f}V{high_y:.1f}"/>')
         parts.append(f'<path class="{kind}" d="{mark(x, y)}"/>')
     has_line = path and kind == "reader"
     return [*([f'<path class="line" d="M{"L".join(path)}"/>'] if has_line else []), *parts]
@@ -425,9 +427,9 @@ def _draw_cell(cell: GridCell | None, x: int, y: int, width: int, height: int) -
         (GREY, ON_GREY) if cell.shade is None else (cell_colour(cell.shade), text_colour(cell.shade))
     )
     rect = f'<rect fill="{fill}" {rect_attributes}/>'
-    first = y + (height - 2 - 15 * len(cell.lines)) / 2 + 12
+    first_y = y + (height - 2 - 15 * len(cell.lines)) / 2 + 12
     lines = [
-        f'<text style="fill:{text_fill}" x="{x + width / 2:.1f}" y="{first + 15 * index:.1f}"'
+        f'<text style="fill:{text_fill}" x="{x + width / 2:.1f}" y="{first_y + 15 * index:.1f}"'
         ' text-anchor="middle"'
         f' font-size="{13 if index == 0 and len(text) < 9 else 10}">{escape(text)}</text>'
         for index, text in enumerate(cell.lines)
@@ -448,10 +450,10 @@ def _build_svg(parts: list[str], *, width: float, bottom: float, title: str, cap
         f'<text class="soft" x="8" y="{bottom + 14 + 15 * index:.0f}" font-size="11">{escape(line)}</text>'
         for index, line in enumerate(lines)
     ]
+    # On a narrow page the figure shrinks to 80 % and then scrolls, so that the text stays readable.
     opening_tag = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escape(title)}" '
-        # On a narrow page the figure shrinks to 80 % and then scrolls, so that the text stays readable.
         f'style="max-width:100%;min-width:{width * 0.8:.0f}px;height:auto">'
     )
     title_text = f'<text x="8" y="20" font-size="14" font-weight="600">{escape(title)}</text>'

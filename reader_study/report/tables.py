@@ -47,12 +47,13 @@ class RaterProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Participation:
-    """The scored cases of a rater, from those assigned to those analysed.
+    """The scored cases of a rater: assigned, missing, excluded, only reported, and analysed.
 
     ``assigned`` is the sum of ``missing`` (no answer), ``excluded``, ``only_reported`` (reported as faulty
-    without an answer), ``analysed``, and of ``undetermined`` ("cannot determine") if the protocol excludes
-    these; otherwise they are analysed. ``failed`` replies of models, without a recognised answer, are
-    analysed. A reader with two arms is assigned each case once in each.
+    without an answer) and ``analysed``. ``undetermined`` counts the answers "cannot determine"; they are part
+    of ``analysed``, or a further summand if the protocol excludes them. ``failed`` counts replies of models
+    without a recognised answer; they are part of ``analysed``. A reader with two arms is assigned each case
+    once per arm.
     """
 
     rater: str
@@ -70,8 +71,8 @@ class Participation:
 class MissingAnswerScenario:
     """The readers' mean accuracy minus that of ``model`` under an assumption about missing answers.
 
-    ``filled_readers`` and ``filled_model`` count the missing answers that are assumed; ``share_correct`` of
-    the readers' are assumed to be correct.
+    ``filled_readers`` and ``filled_model`` count the missing answers that are replaced by an assumed answer.
+    ``share_correct`` is the share of the readers' missing answers that are assumed to be correct.
     """
 
     model: str
@@ -164,10 +165,10 @@ class FailedReplies:
 class ExtractionRate:
     """The errors of a rule among the marked replies.
 
-    ``replies`` counts the replies that the rule read, ``marked`` those that a person marked, ``wrong`` the
-    marked ones that were read wrongly; for the rule "failed", those that state an answer. ``estimate``,
-    ``low`` and ``high`` are the share of wrong ones with its interval, clustered by question; None without a
-    mark.
+    ``replies`` counts the replies that the rule read, ``marked`` the replies that a person marked, and
+    ``wrong`` the marked replies that were read wrongly. With the rule "failed", a reply was read wrongly if
+    it states an answer. ``estimate``, ``low`` and ``high`` are the share of wrong replies with its interval,
+    clustered by question; None if no reply is marked.
     """
 
     rule: str
@@ -184,9 +185,9 @@ class ExtractionRate:
 class OpenAnswerCounts:
     """The open answers of a rater by score, and the mean of their points (0 to 1).
 
-    ``n`` is the sum of ``equal_to_key``, ``right``, ``partly``, ``wrong`` and ``no_answer``: failed replies,
-    and "cannot determine" unless the protocol excludes it. ``not_marked`` answers are not in ``n``.
-    ``clusters`` is the number of patients or exams.
+    ``n`` is the sum of ``equal_to_key``, ``right``, ``partly``, ``wrong`` and ``no_answer``. ``no_answer``
+    counts failed replies, and "cannot determine" unless the protocol excludes it. ``not_marked`` answers are
+    not in ``n``. ``clusters`` is the number of patients or exams.
     """
 
     rater: str
@@ -209,9 +210,10 @@ class OpenAnswerCounts:
 class MarkerAgreement:
     """The agreement of both markers on the ``n`` distinct open answers that both marked.
 
-    ``answers`` counts the distinct answers that differ from the key, ``first_marked`` and ``second_marked``
-    those that each marker has marked. ``weights`` are those of kappa: none, or linear over wrong, partly
-    right, right. ``same`` answers have the same mark. The interval is clustered by patient or exam.
+    ``answers`` counts the distinct answers that differ from the key. ``first_marked`` and ``second_marked``
+    count the answers that each marker has marked, and ``same`` the answers with two equal marks. ``weights``
+    are the weights of kappa: none, or linear over wrong, partly right, right. The interval is clustered by
+    patient or exam.
     """
 
     weights: str
@@ -229,7 +231,7 @@ class MarkerAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAnswerMarks:
-    """A distinct open answer that differs from the key, its marks, and how many answers it stands for."""
+    """A distinct open answer that differs from the key, with its marks and counts in readers and models."""
 
     case: int
     question_id: str
@@ -255,7 +257,7 @@ class ConfusionCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionPosition:
-    """How often a rater chose the option at a position, and how often the key is there.
+    """How often a rater chose the option at a position, and how often the key is at this position.
 
     ``accuracy`` is the accuracy on the questions whose key is at the position. ``n`` counts all
     single-choice questions that the rater answered.
@@ -328,8 +330,9 @@ class FaultyCase:
 class CaseDifference:
     """A case that some raters answered correctly and some did not.
 
-    ``readers`` and ``models`` count the scored answers, ``answers`` the different ones. ``difference`` is the
-    readers' share of correct answers minus the models'; None without readers or without models.
+    ``readers`` and ``models`` count the scored answers, and ``answers`` the distinct answers.
+    ``difference`` is the readers' share of correct answers minus the models' share; None if readers or models
+    have no answer.
     """
 
     case: int

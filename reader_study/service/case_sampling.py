@@ -63,14 +63,14 @@ def draw_cases(
         names=load_derived_names(db, dataset_id=dataset_id, features=design.plan.strata),
         formats=design.formats,
     )
-    candidates = np.ones(len(frame.numbers), dtype=np.bool_)
+    is_candidate = np.ones(len(frame.numbers), dtype=np.bool_)
     eligible_row_ids = _find_eligible_row_ids(db, source=source, released_questions=released_questions)
     if eligible_row_ids is not None:
-        candidates = np.isin(frame.numbers, np.array(sorted(eligible_row_ids), dtype=np.int64))
-    exams = frames.map_questions_to_exams(db, question_ids=frame.numbers[candidates].tolist())
+        is_candidate = np.isin(frame.numbers, np.array(sorted(eligible_row_ids), dtype=np.int64))
+    exam_by_question = frames.map_questions_to_exams(db, question_ids=frame.numbers[is_candidate].tolist())
     if design.one_per_exam:
-        candidates &= _select_one_per_exam(frame, candidates, exams, seed=design.plan.seed)
-    scored = list(_draw_questions(db, frame, candidates, plan=design.plan))
+        is_candidate &= _select_one_per_exam(frame, is_candidate, exam_by_question, seed=design.plan.seed)
+    scored = list(_draw_questions(db, frame, is_candidate, plan=design.plan))
     if not scored:
         raise Refused(
             f"No cases could be drawn from {source}{_describe_formats(design)}. Increase the number of "
@@ -78,29 +78,33 @@ def draw_cases(
         )
     training = []
     if design.training:
-        used_exams = {exams[number] for number, _ in scored}
-        remaining = candidates & np.array(
-            [exams.get(question_row_id) not in used_exams for question_row_id in frame.numbers.tolist()],
+        used_exams = {exam_by_question[number] for number, _ in scored}
+        is_remaining = is_candidate & np.array(
+            [exam_by_question.get(number) not in used_exams for number in frame.numbers.tolist()],
             dtype=np.bool_,
         )
         plan = replace(design.plan, per_1000=None, n=design.training)
-        training = list(_draw_questions(db, frame, remaining, plan=plan))
+        training = list(_draw_questions(db, frame, is_remaining, plan=plan))
         if len(training) < design.training:
             raise Refused(
                 _describe_shortage(
-                    design, source, cases=int(candidates.sum()), exams=len(set(exams.values()))
+                    design, source, cases=int(is_candidate.sum()), exams=len(set(exam_by_question.values()))
                 )
             )
     kinds = [CaseKind.SCORED] * len(scored) + [CaseKind.TRAINING] * len(training)
     return tuple(
         _build_cases(
-            db, [*scored, *training], kinds=kinds, exams=exams, released_questions=released_questions
+            db,
+            [*scored, *training],
+            kinds=kinds,
+            exam_by_question=exam_by_question,
+            released_questions=released_questions,
         )
     )
 
 
 def _describe_shortage(design: StudyDesign, source: CaseSource, *, cases: int, exams: int) -> str:
-    """Return the message for too few cases. ``cases`` questions on ``exams`` exams are available."""
+    """Return the message for too few cases: ``cases`` questions on ``exams`` exams are available."""
     available_text = (
         f"With one question per exam, {source} has {count_text(cases, 'case')}{_describe_formats(design)}."
         if design.one_per_exam
@@ -197,27 +201,33 @@ def _load_released_questions(
 
 
 def _select_one_per_exam(
-    frame: frames.Frame, candidates: NDArray[np.bool_], exams: dict[int, int], *, seed: int
+    frame: frames.Frame, is_candidate: NDArray[np.bool_], exam_by_question: dict[int, int], *, seed: int
 ) -> NDArray[np.bool_]:
-    """Select one question per exam: the one with the lowest mixed hash."""
-    indices = np.flatnonzero(candidates)
+    """Return a mask of one candidate question per exam: the question with the lowest mixed hash."""
+    indices = np.flatnonzero(is_candidate)
     order = indices[np.argsort(mix_hashes(frame.hashes[indices], seed=seed), kind="stable")]
-    exam_row_ids = np.array([exams[number] for number in frame.numbers[order].tolist()], dtype=np.int64)
-    _, first = np.unique(exam_row_ids, return_index=True)
-    selected = np.zeros(len(candidates), dtype=np.bool_)
-    selected[order[first]] = True
-    return selected
+    exam_row_ids = np.array(
+        [exam_by_question[number] for number in frame.numbers[order].tolist()], dtype=np.int64
+    )
+    _, first_positions = np.unique(exam_row_ids, return_index=True)
+    is_selected = np.zeros(len(is_candidate), dtype=np.bool_)
+    is_selected[order[first_positions]] = True
+    return is_selected
 
 
 def _draw_questions(
-    db: Session, frame: frames.Frame, candidates: NDArray[np.bool_], *, plan: SamplingPlan
+    db: Session, frame: frames.Frame, is_candidate: NDArray[np.bool_], *, plan: SamplingPlan
 ) -> Iterator[tuple[int, Stratum]]:
-    """Yield (question id, stratum) of each drawn question, in the order of the mixed hashes."""
-    numbers, hashes, strata = frame.numbers[candidates], frame.hashes[candidates], frame.strata[candidates]
+    """Yield (question row id, stratum) of each drawn question, in the order of the mixed hashes."""
+    numbers, hashes, strata = (
+        frame.numbers[is_candidate],
+        frame.hashes[is_candidate],
+        frame.strata[is_candidate],
+    )
     stratum_counts = Counter(strata.tolist())
     cells = [frame.cells[code] for code in sorted(stratum_counts)]
     index_by_code = {code: position for position, code in enumerate(sorted(stratum_counts))}
-    by_cell = {
+    stratum_by_cell = {
         (stratum.tier, stratum.further): stratum
         for stratum in allocate(
             {frame.cells[code]: count for code, count in stratum_counts.items()}, plan=plan
@@ -231,17 +241,18 @@ def _draw_questions(
 
     stratum_indices = np.array([index_by_code[code] for code in strata.tolist()], dtype=np.int32)
     sizes = [stratum_counts[code] for code in sorted(stratum_counts)]
-    take = [by_cell[cell].drawn for cell in cells]
-    chosen = draw_questions(
+    counts_to_draw = [stratum_by_cell[cell].drawn for cell in cells]
+    drawn_indices = draw_questions(
         hashes,
         stratum_indices,
-        counts_to_draw=take,
+        counts_to_draw=counts_to_draw,
         sizes=sizes,
         seed=plan.seed,
         question_id_at=question_id_at,
     )
-    for index in sort_by_hash(chosen, hashes, seed=plan.seed, question_id_at=question_id_at).tolist():
-        yield int(numbers[index]), by_cell[cells[stratum_indices[index]]]
+    sorted_indices = sort_by_hash(drawn_indices, hashes, seed=plan.seed, question_id_at=question_id_at)
+    for index in sorted_indices.tolist():
+        yield int(numbers[index]), stratum_by_cell[cells[stratum_indices[index]]]
 
 
 def _build_cases(
@@ -249,17 +260,17 @@ def _build_cases(
     drawn_questions: list[tuple[int, Stratum]],
     *,
     kinds: list[CaseKind],
-    exams: dict[int, int],
+    exam_by_question: dict[int, int],
     released_questions: dict[int, Question] | None,
 ) -> Iterator[Case]:
     questions = released_questions or dict(
         load_questions(db, question_ids=[number for number, _ in drawn_questions])
     )
-    loaded: dict[int, Any] = {}
+    loaded_exams: dict[int, Any] = {}
     for position, ((number, stratum), kind) in enumerate(zip(drawn_questions, kinds, strict=True), start=1):
-        question, exam_row_id = questions[number], exams[number]
-        exam = loaded.get(exam_row_id) or load_exam(db, exam_id=exam_row_id)
-        loaded[exam_row_id] = exam
+        question, exam_row_id = questions[number], exam_by_question[number]
+        exam = loaded_exams.get(exam_row_id) or load_exam(db, exam_id=exam_row_id)
+        loaded_exams[exam_row_id] = exam
         yield Case(
             blind_case=BlindCase(
                 id=0,

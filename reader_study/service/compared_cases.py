@@ -1,7 +1,7 @@
 """Loads one case of a closed study with the answers of all readers and models.
 
-The key and all answers are loaded only after the study is closed, and not for a person who marks open answers
-of the study without knowing who answered.
+The key and all answers are loaded only after the study is closed. They are never loaded for a marker of the
+study, because markers must not know who answered.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def load_compared_case(db: Session, *, by: Person, study: str, number: int) -> C
     readers = {reader.id: reader for reader in list_readers(db, study_id=loaded_study.id)}
     has_arms = len(loaded_study.design.arms) > 1
     answers = [
-        _compare_reading(
+        _build_reader_answer(
             case,
             reading,
             scoring,
@@ -104,7 +104,7 @@ def load_compared_case(db: Session, *, by: Person, study: str, number: int) -> C
                 db, model_id=model.id, question_ids=[case.blind_case.question_row_id]
             )
             answers += [
-                _compare_prediction(case, prediction, scoring, rater=model.name) for prediction in predictions
+                _build_model_answer(case, prediction, scoring, rater=model.name) for prediction in predictions
             ]
     return ComparedCase(
         case=case, exam=load_exam(db, exam_id=case.blind_case.exam_row_id), answers=tuple(answers)
@@ -132,10 +132,10 @@ def check_may_compare(db: Session, *, by: Person, study: str) -> None:
         )
 
 
-def _compare_reading(
+def _build_reader_answer(
     case: Case, reading: Reading, scoring: AnswerScoring, *, rater: str, arm: str, excluded: bool
 ) -> ComparedAnswer:
-    text = "cannot determine" if reading.cannot_determine else _format(case, reading.answer)
+    text = "cannot determine" if reading.cannot_determine else _answer_to_text(case, reading.answer)
     notes = (
         "excluded from the analysis" if excluded else "",
         f"reported: {reading.faulty}" if reading.faulty else "",
@@ -148,15 +148,15 @@ def _compare_reading(
     )  # fmt: skip
 
 
-def _compare_prediction(
+def _build_model_answer(
     case: Case, prediction: Prediction, scoring: AnswerScoring, *, rater: str
 ) -> ComparedAnswer:
     return ComparedAnswer(
-        rater=rater, kind="model", arm="", text=_format(case, prediction.answer),
+        rater=rater, kind="model", arm="", text=_answer_to_text(case, prediction.answer),
         is_correct=scoring.is_correct(case, prediction.answer), confidence=None, seconds=prediction.seconds,
         boxes=prediction.boxes, note="no answer was found in the reply" if prediction.failed else "",
     )  # fmt: skip
 
 
-def _format(case: Case, answer: Answer | None) -> str:
+def _answer_to_text(case: Case, answer: Answer | None) -> str:
     return "" if answer is None else format_answer(answer, case.question.options)

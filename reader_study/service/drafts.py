@@ -50,7 +50,7 @@ def save_reading_draft(  # allow writes-without-record: a draft is not an answer
         person: the reader.
         study_id: the id of the study.
         position: the position in the reader's order, from 1.
-        revision: the revision of the draft that the form was opened with; 0 without a draft.
+        revision: the revision of the draft that the form was opened with; 0 if there was none.
         body: the content of the draft.
         now: the current time.
 

@@ -27,7 +27,7 @@ EXTRACTION_SAMPLE_SIZE = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampledReply:
-    """A reply of the sample with the extracted answer. ``revision`` is that of its latest mark, or 0."""
+    """A reply of the sample with the extracted answer. ``revision`` is the latest mark's revision, or 0."""
 
     id: ReplyId
     question: Question
@@ -39,7 +39,7 @@ class SampledReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionCheck:
-    """The rates of all rules, and the sample of one rule: its first replies in random order."""
+    """The error rates of all rules, and the sample of one rule: its first replies in random order."""
 
     rates: tuple[ExtractionRate, ...]
     rule: str | None
@@ -54,7 +54,7 @@ def load_extraction_check(
     Args:
         db: a read-only session.
         by: the acting person.
-        study: the name of the study, whose models' replies to its scored cases are sampled.
+        study: the name of the study; the sample has replies of its models to its scored cases.
         rule: the rule; None for the first one.
         size: the number of replies in the sample.
 
@@ -77,10 +77,10 @@ def load_extraction_check(
         for prediction in iterate_predictions(db, model_id=model_id, question_ids=list(cases))
     ]
     groups = group_replies(predictions, seed=protocol.seed)
-    revisions = {
+    latest_marks = {
         mark.reply: mark for mark in extraction_mark_storage.list_extraction_marks(db, model_ids=model_ids)
     }
-    marks = {reply: mark.mark for reply, mark in revisions.items() if mark.mark is not None}
+    marks = {reply: mark.mark for reply, mark in latest_marks.items() if mark.mark is not None}
     rates = compute_extraction_rates(groups, marks, confidence=protocol.confidence)
     chosen_rule = next(iter(groups), None) if rule is None else rule
     if chosen_rule is None:
@@ -90,7 +90,7 @@ def load_extraction_check(
     sample = []
     for prediction in groups[chosen_rule][:size]:
         reply = identify_reply(prediction)
-        latest = revisions.get(reply)
+        latest = latest_marks.get(reply)
         sample.append(
             SampledReply(
                 id=reply,
@@ -126,7 +126,7 @@ def mark_extraction(
         now: the current time.
 
     Returns:
-        The stored mark. A repeated request with the same revision and mark returns the first one.
+        The stored mark. A repeated request with the same revision and mark stores nothing.
 
     Raises:
         NotFound: the study does not exist, or has no such reply.
@@ -137,8 +137,8 @@ def mark_extraction(
     loaded_study = load_study(db, name=study, lock=True)
     if mark is AnswerMark.PARTLY:
         raise InvalidValue("mark", "must be right or wrong")
-    models = {model.id for model in list_models(db, dataset_id=loaded_study.dataset_id)}
-    if reply.model_id not in models or not any(
+    model_ids = {model.id for model in list_models(db, dataset_id=loaded_study.dataset_id)}
+    if reply.model_id not in model_ids or not any(
         iterate_predictions(db, model_id=reply.model_id, question_ids=[reply.question_row_id])
     ):
         raise NotFound(f"{study} has no such reply. Reload the page.")

@@ -1,6 +1,6 @@
 """Services for marking open answers: markers, the blind queue of answers, marks, and their progress.
 
-A marker sees the question, the key and the answer. Who answered, a reader or a model, is not loaded.
+A marker sees the question, the key and the answer. The reader or model that answered is not loaded.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from storage.reader_study.studies import load_current_protocol, load_study, lock
 def assign_marker(
     db: Session, *, by: Person, study: str, role: MarkerRole, to: str | None, now: datetime
 ) -> tuple[Marker, ...]:
-    """Set who marks the open answers of a study, first or second. Locks the study's row.
+    """Assign or remove the first or the second marker of a study. Locks the study's row.
 
     A new person continues with the marks that exist.
 
@@ -165,14 +165,17 @@ def load_marking_sheet(
     answers = _list_answers(db, study=study, questions=questions)
     marks = _load_marks(db, study, role)
     task = _build_task(study, role, answers, marks)
-    index = next((index for index, item in enumerate(answers) if item.id == answer), None)
+    index = next((index for index, open_answer in enumerate(answers) if open_answer.id == answer), None)
     if index is None:
-        index = next((index for index, item in enumerate(answers) if _mark_of(marks, item) is None), None)
+        index = next(
+            (index for index, open_answer in enumerate(answers) if _find_mark(marks, open_answer) is None),
+            None,
+        )
     if index is None:
         return task
     shown_answer = answers[index]
     case_number, question = questions[shown_answer.id.case_id]
-    revision = marks.get(shown_answer.id)
+    latest = marks.get(shown_answer.id)
     exam_row_id = load_blind_case(db, case_id=shown_answer.id.case_id).exam_row_id
     others = (*answers[index + 1 :], *answers[:index])
     return MarkingSheet(
@@ -183,19 +186,21 @@ def load_marking_sheet(
         exam_row_id=exam_row_id,
         radiographs=load_exam_without_information(db, exam_id=exam_row_id).radiographs,
         number=index + 1,
-        mark=_mark_of(marks, shown_answer),
-        revision=revision.revision if revision else 0,
+        mark=_find_mark(marks, shown_answer),
+        revision=latest.revision if latest else 0,
         previous=answers[index - 1] if index else None,
         next=answers[index + 1] if index + 1 < len(answers) else None,
-        next_unmarked=next((item for item in others if _mark_of(marks, item) is None), None),
+        next_unmarked=next(
+            (open_answer for open_answer in others if _find_mark(marks, open_answer) is None), None
+        ),
     )
 
 
 def load_marking_image(db: Session, *, person: Person, exam_row_id: int, radiograph_key: str) -> StoredImage:
-    """Return the image file of a radiograph, for a marker of a study with an open case on the exam.
+    """Return the image file of a radiograph, for a marker of a study with an open question on the exam.
 
     Raises:
-        NotAllowed: the person marks in no such study.
+        NotAllowed: the person does not mark in any such study.
         NotFound: the exam has no such radiograph, or its image was not imported.
     """
     require(person, Action.MARK_ANSWERS)
@@ -230,7 +235,7 @@ def mark_answer(
         now: the current time.
 
     Returns:
-        The stored mark. A repeated request with the same revision and mark returns the first one.
+        The stored mark. A repeated request with the same revision and mark stores nothing.
 
     Raises:
         NotFound: the person does not mark in the study, or the study has no such answer to mark.
@@ -241,7 +246,7 @@ def mark_answer(
     lock_study_shared(db, study_id=study_id)
     study = load_study(db, study_id=study_id)
     questions = _load_open_questions(db, study)
-    if answer not in {item.id for item in _list_answers(db, study=study, questions=questions)}:
+    if answer not in {open_answer.id for open_answer in _list_answers(db, study=study, questions=questions)}:
         raise NotFound(f"{study.name} no longer has this answer. Reload the page to continue.")
     return _save_mark(
         db, person=person, study=study, role=role, case_number=questions[answer.case_id][0],
@@ -272,14 +277,14 @@ def import_marks(
     loaded_study = load_study(db, name=study, lock=True)
     role = _find_marker_role(db, person=person, study_id=loaded_study.id)
     questions = _load_open_questions(db, loaded_study)
-    known = {answer.id for answer in _list_answers(db, study=loaded_study, questions=questions)}
+    answers_to_mark = {answer.id for answer in _list_answers(db, study=loaded_study, questions=questions)}
     case_ids = {question.id: case_id for case_id, (_, question) in questions.items()}
     stored_marks = _load_marks(db, loaded_study, role)
     count = 0
     for (question_id, text), mark in marks.items():
         case_id = case_ids.get(question_id)
         answer = None if case_id is None else identify_answer(case_id, text)
-        if answer is None or answer not in known:
+        if answer is None or answer not in answers_to_mark:
             raise InvalidValue(
                 "answer",
                 f"{text[:60]!r} to question {question_id!r} is not an answer to be marked in {study}; "
@@ -306,9 +311,9 @@ def _check_may_mark(
         )
     if any(reader.person_id == person.id for reader in list_readers(db, study_id=study.id)):
         raise Refused(f"{person.name} is a reader of this study, so they cannot mark its answers.")
-    for other in markers.values():
-        if other.person_id == person.id and other.role is not role:
-            raise Refused(f"{person.name} is the {other.role.label} of this study. Choose another person.")
+    for marker in markers.values():
+        if marker.person_id == person.id and marker.role is not role:
+            raise Refused(f"{person.name} is the {marker.role.label} of this study. Choose another person.")
 
 
 def _find_marker_role(db: Session, *, person: Person, study_id: int) -> MarkerRole:
@@ -334,13 +339,13 @@ def _list_answers(
     protocol = load_current_protocol(db, study_id=study.id).protocol
     if not protocol.marks_open_answers:
         return ()
-    models = [
+    model_names = [
         model.name
         for model in list_models(db, dataset_id=study.dataset_id)
         if protocol.includes_model(model.name)
     ]
     return list_answers_to_mark(
-        mark_storage.iterate_open_answers(db, study_id=study.id, model_names=models),
+        mark_storage.iterate_open_answers(db, study_id=study.id, model_names=model_names),
         {case_id: question for case_id, (_, question) in questions.items()},
     )
 
@@ -352,7 +357,7 @@ def _load_marks(db: Session, study: ReaderStudy, role: MarkerRole) -> dict[Answe
     }
 
 
-def _mark_of(marks: dict[AnswerId, MarkRevision], answer: OpenAnswer) -> AnswerMark | None:
+def _find_mark(marks: dict[AnswerId, MarkRevision], answer: OpenAnswer) -> AnswerMark | None:
     revision = marks.get(answer.id)
     return None if revision is None else revision.mark
 
@@ -363,7 +368,8 @@ def _build_task(
     answers: tuple[OpenAnswer, ...],
     marks: dict[AnswerId, MarkRevision],
 ) -> MarkingTask:
-    revisions = [marks[answer.id] for answer in answers if _mark_of(marks, answer) is not None]
+
+    revisions = [marks[answer.id] for answer in answers if _find_mark(marks, answer) is not None]
     last = max(revisions, key=lambda revision: revision.marked_at, default=None)
     return MarkingTask(study=study, role=role, total=len(answers), done=len(revisions), last=last)
 

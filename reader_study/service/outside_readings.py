@@ -84,10 +84,10 @@ def import_readings(
         (reading.key.reader_id, reading.key.case_id)
         for reading in iterate_readings(db, study_id=loaded_study.id)
     )
-    problems, answers = check_records(
+    mismatches, answers = check_records(
         records, study=loaded_study, file=file, cases=cases, readers=readers, stored_counts=reading_counts
     )
-    refusals += problems
+    refusals += mismatches
     if not records and not refusals:
         refusals = [Refusal(file=file, record="1", field="", reason="contains no readings")]
     if refusals:

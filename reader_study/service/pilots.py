@@ -1,4 +1,4 @@
-"""The service that uses a study as the pilot of another one: its variance components for planning."""
+"""Service that estimates the variance components of a study, for the planning of another study."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def estimate_study_pilot(db: Session, *, by: Person, study: str, model: str | No
         db: a read-only session.
         by: the acting person.
         study: the name of the study.
-        model: the model; None for that of the protocol, or the only one. A study with two arms is planned as
-            such.
+        model: the model; None for the protocol's model, or for the only model. In a study with two arms, the
+            arms are compared, and ``model`` is ignored.
 
     Raises:
         NotFound: the study does not exist.

@@ -1,4 +1,4 @@
-"""Services that import predictions of models from a file (all of them, or none), and list models."""
+"""Services that import a model's predictions from a file (all of them, or none), and that list models."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class ImportedPredictions:
     ``failed`` counts the predictions from which no answer could be extracted; they count as incorrect.
     ``rules`` counts the uses of each extraction rule. ``refused`` counts all refused records, and
     ``refusals`` has the first of them. ``study`` is the study for which the import chose the model; None for
-    an import into a dataset. ``study_cases`` has the number of that study's cases that the model has
-    answered, and of all cases.
+    an import into a dataset. ``study_cases`` has the number of this study's cases that the model has
+    answered, and the number of all its cases.
     """
 
     model: str
@@ -75,9 +75,9 @@ def import_predictions(
     Without ``study`` and ``dataset``, the import is for the only dataset, and for its only open study if
     there is one.
 
-    Answers are extracted from free text by :mod:`reader_study.extraction`, with the options of the study's
-    case if there is one. A question that the model has answered before is refused: predictions are never
-    replaced.
+    Answers are extracted from free text by :mod:`reader_study.extraction`. If the question is a case of the
+    study, the options of the case are used. A question that the model has answered before is refused:
+    predictions are never replaced.
 
     Args:
         db: a session for writing.
@@ -106,17 +106,17 @@ def import_predictions(
         raise InvalidValue("model", f"must have a name of 1 to {MAX_NAME_LENGTH} printable characters")
     if study is None and dataset is None:
         study = _find_only_open_study(db)
-    name, dataset_id, cases = _load_dataset_and_cases(db, study=study, dataset=dataset)
-    known_model = {
+    dataset_name, dataset_id, cases = _load_dataset_and_cases(db, study=study, dataset=dataset)
+    existing_model = {
         entry.name: entry for entry in prediction_storage.list_models(db, dataset_id=dataset_id)
     }.get(model)
-    if known_model is not None and known_model.simulated != simulated:
+    if existing_model is not None and existing_model.simulated != simulated:
         raise Refused(
             f"A model named {model} already exists, and only one of the two is simulated. Use another name."
         )
     answered_before = (
-        prediction_storage.load_predicted_questions(db, model_id=known_model.id)
-        if known_model
+        prediction_storage.load_predicted_questions(db, model_id=existing_model.id)
+        if existing_model
         else frozenset()
     )
     file = file_name or path.name
@@ -138,7 +138,7 @@ def import_predictions(
                         prediction_record,
                         questions.get(prediction_record.question_id),
                         answered_before,
-                        name,
+                        dataset_name,
                         model,
                     )
                 )
@@ -148,8 +148,8 @@ def import_predictions(
         refusals.add("1", "", "contains no predictions")
     if refusals.count:
         return ImportedPredictions(
-            model=model, dataset=name, predictions=0, failed=0, rules={}, refusals=refusals.sorted_by_line,
-            refused=refusals.count,
+            model=model, dataset=dataset_name, predictions=0, failed=0, rules={},
+            refusals=refusals.sorted_by_line, refused=refusals.count,
         )  # fmt: skip
     model_id = prediction_storage.get_or_add_model(
         db, dataset_id=dataset_id, name=model, simulated=simulated, now=now
@@ -166,7 +166,7 @@ def import_predictions(
         now=now,
     )
     outcome = ImportedPredictions(
-        model=model, dataset=name, predictions=len(new_predictions), failed=rules[FAILED],
+        model=model, dataset=dataset_name, predictions=len(new_predictions), failed=rules[FAILED],
         rules=dict(sorted(rules.items())), refusals=(), refused=0,
     )  # fmt: skip
     if study is None:
@@ -197,11 +197,11 @@ def _read_records(
 ) -> list[PredictionRecord]:
     """Return the valid records, and add the others to the refusals."""
     records: list[PredictionRecord] = []
-    for item, bytes_read in read_predictions_in_process(path, model=model, file=file):
-        if isinstance(item, Refusal):
-            refusals.add(item.record, item.field, item.reason)
+    for result, bytes_read in read_predictions_in_process(path, model=model, file=file):
+        if isinstance(result, Refusal):
+            refusals.add(result.record, result.field, result.reason)
         else:
-            records.append(item)
+            records.append(result)
         if progress is not None:
             progress(bytes_read)
     return records
@@ -250,7 +250,7 @@ def _save_run(
 def list_models(
     db: Session, *, by: Person, study: str | None = None, dataset: str | None = None
 ) -> list[ModelRecord]:
-    """Return the models with predictions, by dataset and name: all models, or those of one dataset.
+    """Return the models with predictions, sorted by dataset and name: all models, or one dataset's models.
 
     Args:
         db: a read-only session.

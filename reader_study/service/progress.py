@@ -41,7 +41,7 @@ class ReaderProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyReaders:
-    """A study with the number of its readers, and of those who have read all their cases."""
+    """A study with the number of its readers; ``finished`` of them have read all their cases."""
 
     name: str
     readers: int
@@ -60,37 +60,37 @@ def count_finished_readers(db: Session, *, by: Person) -> list[StudyReaders]:
 
 
 def load_study_progress(db: Session, *, by: Person, study: str) -> tuple[ReaderProgress, ...]:
-    """Return each reader's progress, in the order in which they were added, without answers and keys."""
+    """Return each reader's progress, without answers and keys, in the order in which readers were added."""
     require(by, Action.RUN_STUDY)
     loaded_study = load_study(db, name=study)
-    kinds = {case.id: case.kind for case in list_blind_cases(db, study_id=loaded_study.id)}
-    slots, readings = defaultdict(list), defaultdict(list)
+    kind_by_case = {case.id: case.kind for case in list_blind_cases(db, study_id=loaded_study.id)}
+    slots_by_reader, readings_by_reader = defaultdict(list), defaultdict(list)
     for slot in list_slots(db, study_id=loaded_study.id):
-        slots[slot.reader_id].append(slot)
+        slots_by_reader[slot.reader_id].append(slot)
     for reading in iterate_readings(db, study_id=loaded_study.id):
-        readings[reading.key.reader_id].append(reading)
+        readings_by_reader[reading.key.reader_id].append(reading)
     progress = []
     for reader in list_readers(db, study_id=loaded_study.id):
-        reader_readings = readings[reader.id]
-        scored = [
+        reader_readings = readings_by_reader[reader.id]
+        scored_readings = [
             own_reading
             for own_reading in reader_readings
-            if kinds[own_reading.key.case_id] is CaseKind.SCORED
+            if kind_by_case[own_reading.key.case_id] is CaseKind.SCORED
         ]
-        first_readings = [own_reading for own_reading in scored if not own_reading.key.repeat]
-        planned = slots[reader.id]
-        slot_kinds = [(kinds[slot.case_id], bool(slot.repeat)) for slot in planned]
-        total = slot_kinds.count((CaseKind.SCORED, False)) if planned else len(first_readings)
+        first_readings = [own_reading for own_reading in scored_readings if not own_reading.key.repeat]
+        reader_slots = slots_by_reader[reader.id]
+        slot_kinds = [(kind_by_case[slot.case_id], bool(slot.repeat)) for slot in reader_slots]
+        total = slot_kinds.count((CaseKind.SCORED, False)) if reader_slots else len(first_readings)
         progress.append(
             ReaderProgress(
                 reader=reader,
                 done=len(first_readings),
                 total=total,
-                repeats_done=len(scored) - len(first_readings),
+                repeats_done=len(scored_readings) - len(first_readings),
                 repeats=slot_kinds.count((CaseKind.SCORED, True))
-                if planned
-                else len(scored) - len(first_readings),
-                training_done=len(reader_readings) - len(scored),
+                if reader_slots
+                else len(scored_readings) - len(first_readings),
+                training_done=len(reader_readings) - len(scored_readings),
                 training=slot_kinds.count((CaseKind.TRAINING, False)),
                 seconds_median=median(own_reading.seconds_looking for own_reading in first_readings)
                 if first_readings

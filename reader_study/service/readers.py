@@ -96,7 +96,7 @@ def assign_readers(
 
 
 def remove_reader(db: Session, *, by: Person, study: str, reader: str, now: datetime) -> tuple[Reader, ...]:
-    """Remove a reader before the first answer, and recompute the orders of the others. Locks the study's row.
+    """Remove a reader before the first answer, and recompute the reading orders. Locks the study's row.
 
     Returns:
         The remaining readers.

@@ -84,10 +84,10 @@ def submit_reading(
     try:
         reading_storage.add_reading(db, reading=reading)
     except AlreadyThere as error:
-        first = reading_storage.find_reading(db, key=locked.reading_key, revision=revision)
-        if first is not None and is_same_answer(first, reading):
-            return first
-        raise StaleRevision(_describe_conflict(locked, first)) from error
+        concurrent = reading_storage.find_reading(db, key=locked.reading_key, revision=revision)
+        if concurrent is not None and is_same_answer(concurrent, reading):
+            return concurrent
+        raise StaleRevision(_describe_conflict(locked, concurrent)) from error
     reading_storage.clear_draft(db, key=locked.reading_key, revision=(draft.revision if draft else 0) + 1)
     record_action(
         db,

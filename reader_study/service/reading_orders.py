@@ -15,7 +15,8 @@ from storage.reader_study.studies import load_current_protocol
 def replace_reading_orders(db: Session, *, study: ReaderStudy) -> None:
     """Replace the slots of all readers except external readers, and delete their drafts.
 
-    Call this function before the first answer, whenever readers are added or removed.
+    Call this function when readers are added or removed, or when the shuffling of options changes, and only
+    before the first answer.
 
     Raises:
         Refused: there are fewer readers than each case needs, or the orders have no room for the

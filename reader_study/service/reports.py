@@ -54,7 +54,7 @@ _DATA_ACTIONS = (
     "close study", "reopen study", SUBMIT_READING, MARK_ANSWER,
     "mark extraction",
 )  # fmt: skip
-#: The actions after which a report is computed again: assigning a reader again changes the order of cases.
+#: The actions after which a report is computed again. Changes of readers change the order of cases.
 _DIGEST_ACTIONS = (*_DATA_ACTIONS, "assign readers", "remove reader", "set reader profile")
 _ROOT = Path(__file__).resolve().parents[2]
 #: The files that compute a report: code, and the controlled names of the taxonomy with their headings.
@@ -98,7 +98,7 @@ def load_report_digest(db: Session, *, by: Person, study: str, release: str | No
     )
     if release is not None:
         inputs = (*inputs, _load_release(db, loaded_study, release).manifest_sha256)
-    return hashlib.sha256(f"{VERSION}\n{_code_digest()}\n{inputs!r}".encode()).hexdigest()
+    return hashlib.sha256(f"{VERSION}\n{_compute_code_digest()}\n{inputs!r}".encode()).hexdigest()
 
 
 def count_report_answers(db: Session, *, by: Person, study: str) -> int:
@@ -115,9 +115,11 @@ def count_report_answers(db: Session, *, by: Person, study: str) -> int:
         for case in list_blind_cases(db, study_id=loaded_study.id)
         if case.kind is CaseKind.SCORED
     ]
-    predicted = count_predicted_questions(db, dataset_id=loaded_study.dataset_id, question_ids=numbers)
-    taking_part = _list_model_names(db, loaded_study, protocol)
-    n_predictions = sum(count for model_id, count in predicted.items() if model_id in taking_part)
+    prediction_counts = count_predicted_questions(
+        db, dataset_id=loaded_study.dataset_id, question_ids=numbers
+    )
+    model_names = _list_model_names(db, loaded_study, protocol)
+    n_predictions = sum(count for model_id, count in prediction_counts.items() if model_id in model_names)
     return count_readings(db, study_id=loaded_study.id, revision=1) + n_predictions
 
 
@@ -229,7 +231,7 @@ def _compute_report(data: ReportData, progress: Callable[[float], None] | None) 
 
 
 @cache
-def _code_digest() -> str:
+def _compute_code_digest() -> str:
     """Return a digest of the code that computes reports, so that another version computes them again."""
     digest = hashlib.sha256()
     for pattern in _CODE_FILES:
@@ -245,9 +247,9 @@ def load_report_data(db: Session, *, by: Person, study: str, release: str | None
         db: a read-only session.
         by: the acting person.
         study: the name of the study.
-        release: a release of the dataset whose questions replace those of the cases, such as a corrected one;
-            None for the keys as they were when the study was created. Cases that the release does not have,
-            or has with another stem or other options, are excluded from the analysis.
+        release: a release of the dataset, such as a corrected one; its questions replace the questions of the
+            cases. None for the keys at the time when the study was created. Cases that the release does not
+            have, or has with another stem or other options, are excluded from the analysis.
 
     Raises:
         NotFound: the study or the release does not exist.
@@ -259,8 +261,8 @@ def load_report_data(db: Session, *, by: Person, study: str, release: str | None
     cases = list_cases(db, study_id=loaded_study.id)
     exclusions = study_storage.list_exclusions(db, study_id=loaded_study.id)
     if release is not None:
-        cases, withdrawn = _take_keys(db, loaded_study, cases, release=release)
-        exclusions = (*exclusions, *withdrawn)
+        cases, release_exclusions = _replace_keys(db, loaded_study, cases, release=release)
+        exclusions = (*exclusions, *release_exclusions)
     question_row_ids = [case.blind_case.question_row_id for case in cases if case.scored]
     versions = study_storage.list_protocols(db, study_id=loaded_study.id)
     protocol = versions[-1].protocol
@@ -301,40 +303,40 @@ def load_report_data(db: Session, *, by: Person, study: str, release: str | None
 
 
 def _load_release(db: Session, study: ReaderStudy, name: str) -> ReleaseRecord:
-    found = releases.find_release(db, dataset_id=study.dataset_id, name=name)
-    if found is None:
+    release = releases.find_release(db, dataset_id=study.dataset_id, name=name)
+    if release is None:
         raise NotFound(f"The dataset of study {study.name} has no release {name!r}. Choose another.")
-    return found
+    return release
 
 
-def _take_keys(
+def _replace_keys(
     db: Session, study: ReaderStudy, cases: tuple[Case, ...], *, release: str
 ) -> tuple[tuple[Case, ...], list[Exclusion]]:
-    """Return the cases with the questions of a release, and the exclusions of the others."""
-    found = _load_release(db, study, release)
-    manifest = found.folder / MANIFEST
-    if not manifest.is_file() or hash_file(manifest)[0] != found.manifest_sha256:
+    """Return the cases with the questions of a release, and exclusions of cases without such a question."""
+    record = _load_release(db, study, release)
+    manifest = record.folder / MANIFEST
+    if not manifest.is_file() or hash_file(manifest)[0] != record.manifest_sha256:
         raise Refused(f"{manifest} is missing, or was changed after its creation. Restore it from a backup.")
-    keyed = load_keys(found.folder)
-    taken, excluded = [], []
+    released_questions = load_keys(record.folder)
+    new_cases, exclusions = [], []
     for case in cases:
-        released = keyed.get(case.blind_case.question_id)
+        released = released_questions.get(case.blind_case.question_id)
         if released is not None and has_same_text(released.question, case.question):
-            taken.append(replace(case, question=released.question))
+            new_cases.append(replace(case, question=released.question))
             continue
-        taken.append(case)
+        new_cases.append(case)
         reason = "is not in" if released is None else "has another stem or other options in"
-        excluded.append(
+        exclusions.append(
             Exclusion(
                 study_id=study.id,
                 case_id=case.blind_case.id,
                 reader_id=None,
                 reason=f"{reason} release {release}",
                 excluded_by=None,
-                excluded_at=found.made_at,
+                excluded_at=record.made_at,
             )
         )
-    return tuple(taken), excluded
+    return tuple(new_cases), exclusions
 
 
 def _list_subjects(study: ReaderStudy) -> tuple[str, ...]:

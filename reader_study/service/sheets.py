@@ -111,7 +111,7 @@ def is_training_case(db: Session, *, person: Person, study_id: int, position: in
 
 
 def compute_own_result(db: Session, *, study: ReaderStudy, reader: Reader) -> Proportion | None:
-    """Compute the reader's own accuracy on the scored cases; None while a case is open or without answers.
+    """Compute the reader's own accuracy on the scored cases; None if a case is open or no answer counts.
 
     Open answers that are not marked are not included.
     """
@@ -120,7 +120,7 @@ def compute_own_result(db: Session, *, study: ReaderStudy, reader: Reader) -> Pr
     cases_by_id = {
         case.blind_case.id: case for case in cases.list_cases(db, study_id=study.id) if case.scored
     }
-    first = [
+    first_readings = [
         reading
         for reading in reading_storage.iterate_readings(db, study_id=study.id, reader_id=reader.id)
         if reading.key.case_id in cases_by_id and not reading.key.repeat and not reading.unanswered
@@ -128,9 +128,11 @@ def compute_own_result(db: Session, *, study: ReaderStudy, reader: Reader) -> Pr
     scoring = build_scoring(
         load_current_protocol(db, study_id=study.id).protocol, list_latest_marks(db, study_id=study.id)
     )
-    results = [scoring.is_correct(cases_by_id[reading.key.case_id], reading.answer) for reading in first]
-    counted = [is_correct for is_correct in results if is_correct is not None]
-    return wilson(sum(counted), len(counted)) if counted else None
+    results = [
+        scoring.is_correct(cases_by_id[reading.key.case_id], reading.answer) for reading in first_readings
+    ]
+    marked_results = [is_correct for is_correct in results if is_correct is not None]
+    return wilson(sum(marked_results), len(marked_results)) if marked_results else None
 
 
 def load_reading_image(db: Session, *, person: Person, exam_row_id: int, radiograph_key: str) -> StoredImage:
@@ -192,10 +194,10 @@ def _find_answered_slot(db: Session, reader: Reader, position: int, *, going_bac
     if slot is None:
         raise NotFound(f"This study has no case {position}.")
     case = cases.load_blind_case(db, case_id=slot.case_id)
-    answered = (
+    is_answered = (
         reading_storage.find_last_reading(db, key=build_reading_key(slot, study_id=case.study_id)) is not None
     )
-    if not answered:
+    if not is_answered:
         raise Refused("Answer the earlier cases first.")
     if not going_back and case.kind is CaseKind.SCORED:
         raise Refused("In this study you cannot go back to answered cases.")
@@ -217,13 +219,13 @@ def _build_sheet(
     exam = _load_exam(db, case.exam_row_id, with_clinical_information=arm.clinical_info_shown)
     if arm.clinical_info_shown:  # the hash covers the clinical information
         _check_unchanged(case, exam=exam)
-    training = case.kind is CaseKind.TRAINING
+    is_training = case.kind is CaseKind.TRAINING
     reading = reading_storage.find_last_reading(db, key=key)
     feedback = None
-    if training and reading is not None:  # the key is loaded for answered training cases only
-        keyed = cases.load_case(db, case_id=case.id)
-        is_correct = build_scoring(protocol, ()).is_correct(keyed, reading.answer)
-        feedback = TrainingResult(correct=is_correct, question=keyed.question)
+    if is_training and reading is not None:  # the key is loaded for answered training cases only
+        keyed_case = cases.load_case(db, case_id=case.id)
+        is_correct = build_scoring(protocol, ()).is_correct(keyed_case, reading.answer)
+        feedback = TrainingResult(correct=is_correct, question=keyed_case.question)
     draft = reading_storage.find_draft(db, key=key)
     later_slots = [open_slot for open_slot in open_slots if open_slot.position != slot.position]
     upcoming_exams = [
@@ -239,7 +241,7 @@ def _build_sheet(
         case=case,
         options=tuple(case.options[index] for index in slot.option_order),
         exam=exam,
-        training=training,
+        training=is_training,
         reading=reading,
         feedback=feedback,
         draft=draft.body if draft else {},
@@ -247,7 +249,7 @@ def _build_sheet(
         times=(draft.seconds, draft.seconds_looking, draft.seconds_away) if draft else (0.0, 0.0, 0.0),
         progress=progress,
         previous=_find_previous_position(db, study, reader, slot) if protocol.going_back else None,
-        next=_next_position(slot, open_slots) if reading is not None else None,
+        next=_find_next_position(slot, open_slots) if reading is not None else None,
         upcoming_images=list_radiograph_keys(db, exam_row_ids=upcoming_exams),
     )
 
@@ -273,14 +275,14 @@ def _find_previous_position(db: Session, study: ReaderStudy, reader: Reader, slo
     if previous_slot is None:
         return None
     case = cases.load_blind_case(db, case_id=previous_slot.case_id)
-    answered = (
+    is_answered = (
         reading_storage.find_last_reading(db, key=build_reading_key(previous_slot, study_id=study.id))
         is not None
     )
-    return previous_slot.position if answered and case.kind is CaseKind.SCORED else None
+    return previous_slot.position if is_answered and case.kind is CaseKind.SCORED else None
 
 
-def _next_position(slot: Slot, open_slots: tuple[Slot, ...]) -> int | None:
+def _find_next_position(slot: Slot, open_slots: tuple[Slot, ...]) -> int | None:
     return min(open_slots[0].position, slot.position + 1) if open_slots else slot.position + 1
 
 
@@ -307,15 +309,16 @@ def _is_answered_training_exam(db: Session, reader: Reader, exam_row_id: int) ->
 
 
 def _count_cases(db: Session, reader: Reader) -> CaseCounts:
-    kinds = {case.id: case.kind for case in cases.list_blind_cases(db, study_id=reader.study_id)}
+    kind_by_case = {case.id: case.kind for case in cases.list_blind_cases(db, study_id=reader.study_id)}
     slots = cases.list_slots(db, reader_id=reader.id)
-    readings_done = {
+    done_readings = {
         (reading.key.case_id, reading.key.arm, reading.key.repeat)
         for reading in reading_storage.iterate_readings(db, study_id=reader.study_id, reader_id=reader.id)
     }
-    counts = {(kind, done): 0 for kind in CaseKind for done in (True, False)}
+    counts = {(kind, is_done): 0 for kind in CaseKind for is_done in (True, False)}
     for slot in slots:
-        counts[kinds[slot.case_id], (slot.case_id, slot.arm, slot.repeat) in readings_done] += 1
+        is_done = (slot.case_id, slot.arm, slot.repeat) in done_readings
+        counts[kind_by_case[slot.case_id], is_done] += 1
     scored, training = (
         (counts[kind, True], counts[kind, True] + counts[kind, False])
         for kind in (CaseKind.SCORED, CaseKind.TRAINING)

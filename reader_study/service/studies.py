@@ -181,13 +181,13 @@ def _set_state(db: Session, *, by: Person, study: str, state: StudyState, now: d
         now=now,
     )
     if state is StudyState.OPEN:
-        readers = [
+        reader_person_ids = [
             reader.person_id for reader in list_readers(db, study_id=loaded_study.id) if reader.person_id
         ]
         notify(
             db,
             by_id=by.id,
-            person_ids=readers,
+            person_ids=reader_person_ids,
             kind=NoticeKind.STUDY,
             name=loaded_study.name,
             path=f"read?study={loaded_study.id}",

@@ -1,4 +1,4 @@
-"""Services for the models of a study: they list models with predictions, and choose which take part."""
+"""Services that list the models with predictions for a study, and that choose which models take part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from storage.reader_study.predictions import count_predicted_questions, list_mod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyModel:
-    """A model that may take part in a study. It has answered ``answered`` of the ``cases`` scored cases.
+    """A model that may take part in a study. It has answered ``answered`` of ``cases`` scored cases.
 
     ``chosen`` is True if it takes part. ``predictions`` is 0 if it was chosen before its predictions were
     imported.
@@ -36,7 +36,7 @@ class StudyModel:
 
 
 def list_study_models(db: Session, *, by: Person, study: str) -> tuple[StudyModel, ...]:
-    """Return the models with predictions on the study's dataset, and those in its protocol, sorted by name.
+    """Return the models that have predictions on the study's dataset or are in its protocol, by name.
 
     Raises:
         NotFound: the study does not exist.
@@ -52,7 +52,7 @@ def list_study_models(db: Session, *, by: Person, study: str) -> tuple[StudyMode
     answered = count_predicted_questions(
         db, dataset_id=loaded_study.dataset_id, question_ids=question_row_ids
     )
-    known = {
+    imported_models = {
         model.name: StudyModel(
             name=model.name,
             simulated=model.simulated,
@@ -64,8 +64,8 @@ def list_study_models(db: Session, *, by: Person, study: str) -> tuple[StudyMode
         )
         for model in list_models(db, dataset_id=loaded_study.dataset_id)
     }
-    named = {*(protocol.models or ()), *filter(None, [protocol.model])}
-    unknown = {
+    names_in_protocol = {*(protocol.models or ()), *filter(None, [protocol.model])}
+    awaited_models = {
         name: StudyModel(
             name=name,
             simulated=False,
@@ -75,9 +75,9 @@ def list_study_models(db: Session, *, by: Person, study: str) -> tuple[StudyMode
             cases=len(question_row_ids),
             chosen=True,
         )
-        for name in named - set(known)
+        for name in names_in_protocol - set(imported_models)
     }
-    return tuple(sorted((known | unknown).values(), key=lambda model: model.name))
+    return tuple(sorted((imported_models | awaited_models).values(), key=lambda model: model.name))
 
 
 def choose_models(
@@ -113,9 +113,9 @@ def choose_models(
     loaded_study = study_storage.load_study(db, name=study, lock=True)
     current = study_storage.load_current_protocol(db, study_id=loaded_study.id)
     protocol = current.protocol
-    chosen = protocol.models
-    if chosen is None:  # in older protocols, every model with predictions takes part
-        chosen = tuple(
+    chosen_names = protocol.models
+    if chosen_names is None:  # in older protocols, every model with predictions takes part
+        chosen_names = tuple(
             model.name
             for model in list_study_models(db, by=by, study=study)
             if model.answered and model.chosen
@@ -123,11 +123,11 @@ def choose_models(
     for name in remove:
         if name == protocol.model:
             raise InvalidValue("model", f"{name!r} is the model of the protocol's primary comparison")
-        if name not in chosen:
+        if name not in chosen_names:
             raise InvalidValue(
-                "model", f"{name!r} is not in the study. Models: {', '.join(chosen) or 'none'}"
+                "model", f"{name!r} is not in the study. Models: {', '.join(chosen_names) or 'none'}"
             )
-    names = {*chosen, *(name for name in add if name != protocol.model)} - set(remove)
+    names = {*chosen_names, *(name for name in add if name != protocol.model)} - set(remove)
     if protocol.models is not None and names == set(protocol.models):
         return current
     return change_protocol(

@@ -60,7 +60,7 @@ class _PossibleDispute:
         return kinds | {Dispute.REPORTED} if is_reported else kinds
 
     def is_open(self, rules: AdjudicationRules) -> bool:
-        """Whether a decision is missing: the first one, or one since the last report."""
+        """Whether an adjudication is missing: the first one, or one after the last report."""
         return bool(self.open_reports) or (self.adjudication is None and bool(self.find_kinds(rules)))
 
 
@@ -68,7 +68,7 @@ class _PossibleDispute:
 class DisputedQuestion:
     """A question with disagreeing verdicts or a reported problem, and its latest adjudication.
 
-    It ``is_open`` without an adjudication, and when a problem was reported after the last one.
+    ``is_open`` is True if there is no adjudication, or a problem was reported after the last one.
     """
 
     question_row_id: int
@@ -178,20 +178,20 @@ def list_disputes(db: Session, *, person: Person, batch_id: int) -> list[Dispute
     require(person, Action.ADJUDICATE)
     batch, rules = _load_batch_as_adjudicator(db, person, batch_id)
     disputed_questions = []
-    for possible in _list_possible_disputes(db, batch):
-        kinds = possible.find_kinds(rules)
+    for candidate in _list_possible_disputes(db, batch):
+        kinds = candidate.find_kinds(rules)
         is_involved = person.id in {
-            *(verdict.person_id for verdict in possible.verdicts),
-            *(report.reporter_id for report in possible.reports),
+            *(verdict.person_id for verdict in candidate.verdicts),
+            *(report.reporter_id for report in candidate.reports),
         }
-        if (kinds or possible.adjudication) and not is_involved:
+        if (kinds or candidate.adjudication) and not is_involved:
             disputed_questions.append(
                 DisputedQuestion(
-                    question_row_id=possible.question_row_id,
-                    question_id=possible.question.id,
+                    question_row_id=candidate.question_row_id,
+                    question_id=candidate.question.id,
                     kinds=kinds,
-                    adjudication=possible.adjudication,
-                    is_open=possible.is_open(rules),
+                    adjudication=candidate.adjudication,
+                    is_open=candidate.is_open(rules),
                 )
             )
     return disputed_questions
@@ -207,7 +207,7 @@ def count_open_disputes(db: Session, *, by: Person) -> int:
     count = 0
     for batch in list_batches(db):
         rules = adjudications.load_rules(db, batch_id=batch.id).rules
-        count += sum(possible.is_open(rules) for possible in _list_possible_disputes(db, batch))
+        count += sum(candidate.is_open(rules) for candidate in _list_possible_disputes(db, batch))
     return count
 
 
@@ -236,17 +236,17 @@ def select_open_reports(
     db: Session, reports: Mapping[int, tuple[ErratumReport, ...]]
 ) -> dict[int, tuple[ErratumReport, ...]]:
     """Return the reports since the last adjudication of their question in any batch."""
-    settled_at = {
+    adjudicated_at = {
         number: adjudication.given_at
         for number, adjudication in errata.load_last_adjudications(db, question_row_ids=list(reports)).items()
     }
     return {
         number: tuple(
             report
-            for report in of_question
-            if number not in settled_at or report.reported_at > settled_at[number]
+            for report in question_reports
+            if number not in adjudicated_at or report.reported_at > adjudicated_at[number]
         )
-        for number, of_question in reports.items()
+        for number, question_reports in reports.items()
     }
 
 
@@ -262,7 +262,7 @@ def open_dispute(db: Session, *, person: Person, batch_id: int, question_row_id:
     reports, open_reports = _load_reports(db, question_row_id)
     verdicts = _load_verdicts(db, person, batch, question_row_id, reports=reports)
     question = load_question(db, question_id=question_row_id)
-    number = load_exam_row_id(db, question_id=question_row_id)
+    exam_row_id = load_exam_row_id(db, question_id=question_row_id)
     adjudication = adjudications.load_latest_adjudications(
         db, batch_ids=[batch.id], question_ids=[question_row_id]
     ).get((batch.id, question_row_id))
@@ -277,13 +277,13 @@ def open_dispute(db: Session, *, person: Person, batch_id: int, question_row_id:
         rules=rules,
         question_row_id=question_row_id,
         question=question,
-        exam_row_id=number,
-        exam=load_exam(db, exam_id=number),
+        exam_row_id=exam_row_id,
+        exam=load_exam(db, exam_id=exam_row_id),
         reviewer_names=reviewer_names,
         verdicts=verdicts,
         kinds=find_disputes(question, verdicts, min_iou=rules.same_box_iou)
         | (frozenset({Dispute.REPORTED}) if reports else frozenset()),
-        # A reported question has no disputed field to begin with, and its texts may be wrong.
+        # A reported question may have no disputed field, but its texts may be wrong.
         differences=find_differences(question, verdicts, always=_list_reported_fields(question, reports)),
         adjudication=adjudication,
         reports=open_reports,
@@ -299,7 +299,7 @@ def _list_reported_fields(question: Question, reports: tuple[ErratumReport, ...]
 def _load_reports(
     db: Session, question_row_id: int
 ) -> tuple[tuple[ErratumReport, ...], tuple[ErratumReport, ...]]:
-    """Return all reports in a question, and the open ones."""
+    """Return all reports on a question, and the open reports."""
     reports = errata.load_reports_by_question(db, question_row_ids=[question_row_id])
     return reports.get(question_row_id, ()), select_open_reports(db, reports).get(question_row_id, ())
 
@@ -309,7 +309,7 @@ def adjudicate(
 ) -> Adjudication:
     """Store an adjudication, which a later revision of any adjudicator may supersede. Locks the batch's row.
 
-    It settles the open reports of problems in the question.
+    The adjudication settles the open reports of problems in the question.
 
     Args:
         db: a session that can write.

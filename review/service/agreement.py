@@ -64,20 +64,20 @@ def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgre
     require(by, Action.SEE_PROGRESS)
     loaded_batch = load_batch(db, name=batch)
     latest = load_latest_verdicts(db, batch_ids=[loaded_batch.id], ratings=True)
-    judged, times = np.unique(latest.questions, return_counts=True)
-    shared_questions = judged[times > 1].tolist()
+    judged_questions, verdict_counts = np.unique(latest.questions, return_counts=True)
+    shared_questions = judged_questions[verdict_counts > 1].tolist()
     rule = find_second_opinions(db, batch_id=loaded_batch.id)
-    counted, exclusion_note = shared_questions, ""
+    included, exclusion_note = shared_questions, ""
     if rule is not None and rule.scope is not SecondOpinionScope.RANDOM_SHARE:
         random_share = rule.draw_random_share(load_question_ids(db, batch_id=loaded_batch.id))
-        counted = [number for number in shared_questions if number in random_share]
+        included = [number for number in shared_questions if number in random_share]
         exclusion_note = (
-            f"{len(shared_questions) - len(counted):,} questions have a second opinion because of their "
+            f"{len(shared_questions) - len(included):,} questions have a second opinion because of their "
             "verdicts; they would bias agreement and are excluded. Agreement is based on the "
-            f"{len(counted):,} questions of the random share with two verdicts, all with equal weight."
+            f"{len(included):,} questions of the random share with two verdicts, all with equal weight."
         )
-    exam_of = dict(zip(latest.questions.tolist(), latest.exams.tolist(), strict=True))
-    verdicts = load_latest_verdicts_by_question(db, batch_id=loaded_batch.id, question_ids=counted)
+    exam_by_question = dict(zip(latest.questions.tolist(), latest.exams.tolist(), strict=True))
+    verdicts = load_latest_verdicts_by_question(db, batch_id=loaded_batch.id, question_ids=included)
     by_person = {person: latest.select_person(person) for person in np.unique(latest.people).tolist()}
     block = choose_block_size(max(map(len, by_person.values()), default=0))
     return BatchAgreement(
@@ -86,13 +86,15 @@ def compute_batch_agreement(db: Session, *, by: Person, batch: str) -> BatchAgre
         rule_text=describe_rule(rule),
         questions=load_batch_sizes(db).get(loaded_batch.id, 0),
         shared=len(shared_questions),
-        counted=len(counted),
+        counted=len(included),
         exclusion_note=exclusion_note,
         people=build_display_names(list_people(db)),
         agreements=compute_agreement(
             [
-                SharedQuestion(question=question, exam_row_id=exam_of[number], verdicts=verdicts[number])
-                for number, question in load_questions(db, question_ids=counted)
+                SharedQuestion(
+                    question=question, exam_row_id=exam_by_question[number], verdicts=verdicts[number]
+                )
+                for number, question in load_questions(db, question_ids=included)
             ]
         ),
         consensus=compute_consensus(

@@ -141,7 +141,7 @@ def reassign(
 ) -> AssignSummary:
     """Move one person's open questions to other people. Done and skipped questions stay.
 
-    Locks the batch's row. A question that is already assigned to all of the others stays with the person.
+    Locks the batch's row. A question that is already assigned to all of these people stays with the person.
     Hidden questions are not moved; they are removed if all other open questions are moved.
 
     Args:
@@ -227,24 +227,24 @@ def withdraw(db: Session, *, by: Person, batch: str, from_: str, now: datetime) 
     open_questions = _list_open_questions(
         db, loaded_batch, load_current_assignments(db, loaded_batch), reviewer, may_be_none=was_member
     )
-    withdrawn = [question.question_row_id for question in open_questions]
-    _withdraw_questions(db, loaded_batch, reviewer, withdrawn, now=now)
+    withdrawn_row_ids = [question.question_row_id for question in open_questions]
+    _withdraw_questions(db, loaded_batch, reviewer, withdrawn_row_ids, now=now)
     _remove_open_hidden(db, loaded_batch, reviewer, by, now=now)
-    old = {reviewer.name: sorted(withdrawn)}
+    old = {reviewer.name: sorted(withdrawn_row_ids)}
     record_action(
         db, by=by, action="withdraw questions", subject=batch_subject(loaded_batch), old=old, now=now
     )
-    return len(withdrawn)
+    return len(withdrawn_row_ids)
 
 
 def _list_underassigned(
     db: Session, batch: Batch, current: CurrentAssignments, overlap: int
 ) -> list[UnderassignedQuestion]:
     underassigned = []
-    in_queue = count_free_by_question(db, batch_id=batch.id)
+    free_by_question = count_free_by_question(db, batch_id=batch.id)
     for member in list_batch_members(db, batch_id=batch.id):
         holders = list_current_holders(current.states.get(member.question_row_id, {}))
-        missing_reviewers = overlap - len(holders) - in_queue.get(member.question_row_id, 0)
+        missing_reviewers = overlap - len(holders) - free_by_question.get(member.question_row_id, 0)
         if missing_reviewers > 0:
             underassigned.append(
                 UnderassignedQuestion(
@@ -293,14 +293,14 @@ def _withdraw_questions(
 def _remove_open_hidden(db: Session, batch: Batch, person: Person, by: Person, *, now: datetime) -> None:
     """Remove a person's open hidden questions, which could be recognised as the only questions left."""
     open_row_ids = list_open_hidden(db, batch_id=batch.id, person_id=person.id)
-    pending = [
+    unassigned_row_ids = [
         hidden.question_row_id
         for hidden in list_unassigned_hidden(db, batch_id=batch.id, person_id=person.id)
     ]
     _withdraw_questions(db, batch, person, open_row_ids, now=now)
     remove_hidden(
         db,
-        numbers=[*open_row_ids, *pending],
+        numbers=[*open_row_ids, *unassigned_row_ids],
         by=by.id or None,
         reason="the open questions were unassigned",
         now=now,
@@ -312,6 +312,6 @@ def _describe_full_overlap(overlap: int) -> str:
 
 
 def _describe_unplaced(distribution: Distribution, overlap: int) -> str:
-    unplaced = len(distribution.unplaced)
-    verb = "has" if unplaced == 1 else "have"
-    return f"{count_text(unplaced, 'question')} still {verb} fewer than {count_text(overlap, 'reviewer')}."
+    n_unplaced = len(distribution.unplaced)
+    verb = "has" if n_unplaced == 1 else "have"
+    return f"{count_text(n_unplaced, 'question')} still {verb} fewer than {count_text(overlap, 'reviewer')}."

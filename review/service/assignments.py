@@ -44,7 +44,7 @@ def create_assignments(
     """
     for person_id, questions in distribution.by_person.items():
         # The row of a withdrawn assignment still exists and is reopened.
-        reopened = {
+        reopened_row_ids = {
             question.question_row_id
             for question in questions
             if current.states.get(question.question_row_id, {}).get(person_id) is AssignmentState.WITHDRAWN
@@ -53,21 +53,21 @@ def create_assignments(
             db,
             person_id=person_id,
             batch_id=batch.id,
-            question_ids=list(reopened),
+            question_ids=list(reopened_row_ids),
             state=AssignmentState.OPEN,
             now=now,
         )
         new_questions = [
             (question.question_row_id, question.position)
             for question in questions
-            if question.question_row_id not in reopened
+            if question.question_row_id not in reopened_row_ids
         ]
         add_assignments(db, batch_id=batch.id, person_id=person_id, questions=new_questions, now=now)
-    reviewers = [person_id for person_id, questions in distribution.by_person.items() if questions]
+    reviewer_ids = [person_id for person_id, questions in distribution.by_person.items() if questions]
     notify(
         db,
         by_id=by_id,
-        person_ids=reviewers,
+        person_ids=reviewer_ids,
         kind=NoticeKind.ASSIGNED,
         name=batch.name,
         path=f"review?batch={batch.id}",

@@ -31,9 +31,9 @@ from storage.sampling.batches import load_batch
 class ListedHiddenQuestion:
     """A hidden question as shown to a coordinator.
 
-    ``first_decision`` is the reviewer's first decision on the source question, and ``decision`` the one on
-    the hidden question; each is None without a verdict. ``detection`` states whether the planted fault was
-    found; it is None without a verdict or a fault.
+    ``first_decision`` is the reviewer's first decision on the source question, and ``decision`` the decision
+    on the hidden question; each is None if there is no verdict. ``detection`` states whether the planted
+    fault was found; it is None if there is no verdict or no fault.
     """
 
     hidden: HiddenQuestion
@@ -114,22 +114,22 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
     loaded_batch = load_batch(db, name=batch)
     hidden_set = hidden_storage.find_hidden_set(db, batch_id=loaded_batch.id)
     all_hidden = load_hidden_judgements(db, batch_id=loaded_batch.id)
-    counted = [judgement for judgement in all_hidden if judgement.hidden.is_counted]
+    counted_judgements = [judgement for judgement in all_hidden if judgement.hidden.is_counted]
     by_person: dict[int, list[HiddenJudgement]] = defaultdict(list)
-    for judgement in counted:
+    for judgement in counted_judgements:
         by_person[judgement.hidden.person_id].append(judgement)
-    times = load_first_judgement_times(db, batch_id=loaded_batch.id)
+    judgement_times = load_first_judgement_times(db, batch_id=loaded_batch.id)
     questions = dict(
         load_questions(
             db,
             question_ids=[
                 judgement.hidden.source_question_row_id
-                for judgement in counted
+                for judgement in counted_judgements
                 if judgement.source_verdict and judgement.verdict
             ],
         )
     )
-    pairs = {
+    pairs_by_person = {
         person_id: [
             RepeatPair(
                 question=questions[judgement.hidden.source_question_row_id],
@@ -137,7 +137,7 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
                 first=judgement.source_verdict,
                 second=judgement.verdict,
                 verdicts_between=_count_verdicts_between(
-                    times[person_id], judgement.source_verdict.given_at, judgement.verdict.given_at
+                    judgement_times[person_id], judgement.source_verdict.given_at, judgement.verdict.given_at
                 ),
             )
             for judgement in person_judgements
@@ -145,7 +145,7 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
         ]
         for person_id, person_judgements in by_person.items()
     }
-    planted = {
+    planted_by_person = {
         person_id: [
             PlantedVerdict(
                 fault=judgement.hidden.fault,
@@ -160,22 +160,28 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
     names = build_display_names(list_people(db))
     reviewers = [
         _build_reviewer_attention(
-            names[person_id], person_judgements, compute_attention(pairs[person_id], planted[person_id])
+            names[person_id],
+            person_judgements,
+            compute_attention(pairs_by_person[person_id], planted_by_person[person_id]),
         )
         for person_id, person_judgements in sorted(by_person.items(), key=lambda item: names[item[0]])
     ]
     if len(reviewers) > 1:
         overall = compute_attention(
-            [pair for person_pairs in pairs.values() for pair in person_pairs],
-            [planted_verdict for person_planted in planted.values() for planted_verdict in person_planted],
+            [pair for person_pairs in pairs_by_person.values() for pair in person_pairs],
+            [
+                planted_verdict
+                for person_planted in planted_by_person.values()
+                for planted_verdict in person_planted
+            ],
         )
-        reviewers.insert(0, _build_reviewer_attention(None, counted, overall))
+        reviewers.insert(0, _build_reviewer_attention(None, counted_judgements, overall))
     return BatchAttention(
         batch=loaded_batch,
         plan=hidden_set.plan if hidden_set else None,
-        hidden_count=len(counted),
-        judged_count=sum(judgement.verdict is not None for judgement in counted),
-        removed_count=len(all_hidden) - len(counted),
+        hidden_count=len(counted_judgements),
+        judged_count=sum(judgement.verdict is not None for judgement in counted_judgements),
+        removed_count=len(all_hidden) - len(counted_judgements),
         reviewers=tuple(reviewers),
     )
 
@@ -183,16 +189,18 @@ def compute_batch_attention(db: Session, *, by: Person, batch: str) -> BatchAtte
 def _build_reviewer_attention(
     person: str | None, judgements: list[HiddenJudgement], attention: Attention
 ) -> ReviewerAttention:
-    repeats = sum(judgement.hidden.kind is HiddenKind.REPEAT for judgement in judgements)
+    n_repeats = sum(judgement.hidden.kind is HiddenKind.REPEAT for judgement in judgements)
     return ReviewerAttention(
         person=person,
-        repeat_count=repeats,
-        planted_count=len(judgements) - repeats,
+        repeat_count=n_repeats,
+        planted_count=len(judgements) - n_repeats,
         attention=attention,
     )
 
 
-def _count_verdicts_between(times: list[datetime], first_time: datetime, second_time: datetime) -> int:
+def _count_verdicts_between(
+    judgement_times: list[datetime], first_time: datetime, second_time: datetime
+) -> int:
     """Return the number of verdicts between two times."""
     earlier, later = sorted((first_time, second_time))
-    return max(0, bisect_left(times, later) - bisect_left(times, earlier) - 1)
+    return max(0, bisect_left(judgement_times, later) - bisect_left(judgement_times, earlier) - 1)

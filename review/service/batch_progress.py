@@ -26,7 +26,7 @@ from storage.sampling.frames import load_dataset_names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchOverview:
-    """A batch in a list: the number of its questions, and of its judgements by state.
+    """A batch in a list: the number of its questions, and the numbers of its judgements by state.
 
     ``dataset`` is the name of the dataset from which the batch was drawn.
     """
@@ -98,7 +98,7 @@ def load_counts_version(
 ) -> tuple[object, ...]:
     """Return a cache key that changes whenever counts of batches may change.
 
-    This takes milliseconds, while counting a large batch takes seconds.
+    Computing the key takes milliseconds; counting a large batch takes seconds.
 
     Args:
         db: a read-only session.
@@ -106,12 +106,15 @@ def load_counts_version(
         batches: the names of the batches; None for all.
     """
     require(by, Action.SEE_PROGRESS)
-    listed = [batch for batch in list_batches(db) if batches is None or batch.name in batches]
+    selected_batches = [batch for batch in list_batches(db) if batches is None or batch.name in batches]
     states = progress_storage.count_assignments_by_state(db)
     return (
-        *gold.compute_judged_version(db, batches=listed),
+        *gold.compute_judged_version(db, batches=selected_batches),
         errata.count_reports(db),
-        tuple((batch.id, batch.revision, *sorted(states.get(batch.id, {}).items())) for batch in listed),
+        tuple(
+            (batch.id, batch.revision, *sorted(states.get(batch.id, {}).items()))
+            for batch in selected_batches
+        ),
     )
 
 

@@ -28,7 +28,7 @@ def load_named_batch(db: Session, *, by: Person, name: str) -> Batch:
 
 
 def are_settings_frozen(db: Session, *, by: Person, batch: str) -> bool:
-    """Whether review has begun. Mode, requested fields and report can no longer be changed then."""
+    """Whether review has begun, so that only guideline and anchors can be changed."""
     require(by, Action.ASSIGN)
     return has_judgements(db, batch_id=batch_storage.load_batch(db, name=batch).id)
 
@@ -53,8 +53,8 @@ def change_settings(
 
     Raises:
         StaleRevision: another person has changed the settings since; the message states who, when and what.
-        Refused: mode, requested fields or report would change after review has begun, or the report would be
-            shown in a batch that does not request image alignment.
+        Refused: a setting other than guideline and anchors would change after review has begun, or the report
+            would be shown in a batch that does not request image alignment.
         InvalidValue: an anchor is empty.
     """
     require(by, Action.ASSIGN)

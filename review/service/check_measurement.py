@@ -22,7 +22,7 @@ from review.estimates import Outcome, Sample
 from review.service.sample_data import SampleData, build_sample, load_sample_data
 from storage.review.outcomes import FEATURES
 
-#: The values by which questions can be grouped; without one, all questions are measured together.
+#: The columns by which questions can be grouped.
 MEASUREMENT_GROUPS = ("batch", *(name for name in FEATURES if name in {"generator", "prompt_version"}))
 #: The yes/no fields that checks are compared with.
 _FLAGS = tuple(
@@ -60,7 +60,7 @@ def measure_checks(
     answered_no_by_flag = {flag: _find_majority_no(data.judgements.latest_verdicts, flag) for flag in _FLAGS}
     return tuple(
         measurement
-        for name, part, weights in _divide(db, data, group)
+        for name, part, weights in _divide_sample(db, data, group)
         for measurement in _measure_part(
             db, by, dataset, name=name, part=part, weights=weights, answered_no_by_flag=answered_no_by_flag
         )
@@ -93,24 +93,24 @@ def format_data_card_measurements(
     except Refused:
         return ()
     answered_no_by_flag = {flag: _find_majority_no(data.judgements.latest_verdicts, flag) for flag in _FLAGS}
-    whole = build_sample(db, data)
+    sample = build_sample(db, data)
     measurements = [
-        item
-        for item in _measure_part(
+        measurement
+        for measurement in _measure_part(
             db,
             by,
             dataset,
             name="",
-            part=whole,
-            weights=_compute_weights(whole),
+            part=sample,
+            weights=_compute_weights(sample),
             answered_no_by_flag=answered_no_by_flag,
         )
-        if item.kind is None and item.check in versions
+        if measurement.kind is None and measurement.check in versions
     ]
     return format_card_of_checks(measurements, versions)
 
 
-def _divide(
+def _divide_sample(
     db: Session, data: SampleData, group: str | None
 ) -> Iterator[tuple[str, Sample, Mapping[int, float]]]:
     """Yield the name, the sample and the weights of each part."""
@@ -119,20 +119,22 @@ def _divide(
             part = build_sample(db, data, [batch])
             yield batch.name, part, _compute_weights(part)
         return
-    whole = build_sample(db, data)
-    weights = _compute_weights(whole)
+    whole_sample = build_sample(db, data)
+    weights = _compute_weights(whole_sample)
     if group is None:
-        yield "", whole, weights
+        yield "", whole_sample, weights
         return
     value_by_question = data.drawn_columns.feature_by_question(group, {})
     for value in sorted({value_by_question[number] for number in weights}):
         numbers = frozenset(number for number in weights if value_by_question[number] == value)
-        yield value or "not stated", _select(whole, numbers), weights
+        yield value or "not stated", _select_outcomes(whole_sample, numbers), weights
 
 
-def _select(sample: Sample, numbers: frozenset[int]) -> Sample:
-    """Select the outcomes of some questions; the strata, and with them the weights, do not change."""
-    return replace(sample, outcomes=[item for item in sample.outcomes if item.question_row_id in numbers])
+def _select_outcomes(sample: Sample, numbers: frozenset[int]) -> Sample:
+    """Select the outcomes of some questions; the strata and therefore the weights do not change."""
+    return replace(
+        sample, outcomes=[outcome for outcome in sample.outcomes if outcome.question_row_id in numbers]
+    )
 
 
 def _measure_part(
@@ -145,24 +147,24 @@ def _measure_part(
     weights: Mapping[int, float],
     answered_no_by_flag: Mapping[str, Mapping[int, bool]],
 ) -> Iterator[CheckMeasurement]:
-    # A question on which only the key was judged may have other errors, and one without a decision is open.
-    judged = [item for item in part.outcomes if item.decision is not None and not item.key_only]
+    # Left out: questions judged only for the key, which may have other errors, and undecided questions.
+    judged = [outcome for outcome in part.outcomes if outcome.decision is not None and not outcome.key_only]
     outcomes = load_check_outcomes(
-        db, by=by, dataset=dataset, question_row_ids=[item.question_row_id for item in judged]
+        db, by=by, dataset=dataset, question_row_ids=[outcome.question_row_id for outcome in judged]
     )
     for check, declaration in CHECKS.items():
-        checked = [item for item in judged if item.question_row_id in outcomes[check].checked]
+        checked = [outcome for outcome in judged if outcome.question_row_id in outcomes[check].checked]
         if declaration.verdict_field is not None:
             answered = answered_no_by_flag.get(declaration.verdict_field, {})
-            checked = [item for item in checked if item.question_row_id in answered]
-            faulty = [answered[item.question_row_id] for item in checked]
+            checked = [outcome for outcome in checked if outcome.question_row_id in answered]
+            faulty = [answered[outcome.question_row_id] for outcome in checked]
             yield _compare(check, None, name, checked, faulty, outcomes[check].reported, weights)
         if not declaration.error_kinds:
             continue
         kinds = [kind for kind in ErrorKind if kind in declaration.error_kinds]
         for kind in (None, *kinds):
-            looked_for = declaration.error_kinds if kind is None else frozenset({kind})
-            faulty = [bool(item.errors & looked_for) for item in checked]
+            searched_kinds = declaration.error_kinds if kind is None else frozenset({kind})
+            faulty = [bool(outcome.errors & searched_kinds) for outcome in checked]
             yield _compare(check, kind, name, checked, faulty, outcomes[check].reported, weights)
 
 
@@ -176,9 +178,9 @@ def _compare(  # noqa: PLR0917 - the columns of one comparison
     weights: Mapping[int, float],
 ) -> CheckMeasurement:
     faulty = np.array(is_faulty, dtype=bool)
-    reported = np.array([item.question_row_id in reported_row_ids for item in checked], dtype=bool)
-    sample_weights = np.array([weights[item.question_row_id] for item in checked], dtype=np.float64)
-    clusters = np.array([item.cluster for item in checked], dtype=np.int64)
+    reported = np.array([outcome.question_row_id in reported_row_ids for outcome in checked], dtype=bool)
+    sample_weights = np.array([weights[outcome.question_row_id] for outcome in checked], dtype=np.float64)
+    clusters = np.array([outcome.cluster for outcome in checked], dtype=np.int64)
     return CheckMeasurement(
         check=check,
         kind=kind,
@@ -192,7 +194,7 @@ def _compare(  # noqa: PLR0917 - the columns of one comparison
 def _find_majority_no(verdicts: LatestVerdicts, flag: str) -> dict[int, bool]:
     """Return whether most reviewers answered a yes/no field with "no", by question.
 
-    A question with as many "yes" as "no", or without an answer, is missing.
+    A question with as many "yes" as "no", or without an answer, is left out.
     """
     rows = verdicts.find_latest_rows()
     answers = verdicts.flags[rows, FLAG_IDS.index(flag)]
@@ -203,6 +205,6 @@ def _find_majority_no(verdicts: LatestVerdicts, flag: str) -> dict[int, bool]:
 
 
 def _compute_weights(sample: Sample) -> dict[int, float]:
-    """The number of questions of the dataset for which each judged question stands."""
+    """Return the number of questions of the dataset for which each judged question stands."""
     weights = sample.compute_weights(sample.outcomes).tolist()
     return {outcome.question_row_id: weight for outcome, weight in zip(sample.outcomes, weights, strict=True)}

@@ -21,8 +21,8 @@ from storage.review.practice import is_qualified
 from storage.review.verdicts import find_last_judged_question
 from storage.sampling.batches import load_batch
 
-#: The maximum number of questions that a reviewer can claim without judging one. After that, the reviewer
-#: gets the first of them again.
+#: The maximum number of questions that a reviewer can claim without judging one. At this number, the reviewer
+#: gets the first of these questions again.
 _MAX_CLAIMS = 10
 
 
@@ -46,7 +46,7 @@ def has_shared_queue(db: Session, *, batch_id: int) -> bool:
 def claim_next(
     db: Session, *, person: Person, batch_id: int, after: int | None = None, now: datetime
 ) -> NextClaim:
-    """Claim the next question of a shared queue: one that the person already holds, else a free question.
+    """Claim the next question of a shared queue: a question that the person already holds, or a free one.
 
     Free questions of the same exam come first. If a hidden question is due, it is assigned instead. The
     claimed question's row is locked, so a free question is claimed only once.

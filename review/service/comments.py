@@ -53,10 +53,10 @@ def write_comment(
 def load_own_comments(
     db: Session, *, person: Person, batch_id: int, question_row_id: int
 ) -> tuple[Comment, ...]:
-    """A reviewer's thread on a question, the oldest comment first.
+    """Return a reviewer's thread on a question, the oldest comment first.
 
-    While the reviewer has to answer before the key is shown, it contains only their own comments, because a
-    coordinator's comment may reveal the key.
+    While the reviewer has to answer before the key is shown, the thread contains only their own comments,
+    because a coordinator's comment may reveal the key.
 
     Raises:
         NotFound: there is no such question, or it is not the person's.
@@ -67,8 +67,8 @@ def load_own_comments(
     )
     reviewer_batch = find_batch_for_person(db, batch_id=batch_id, person_id=person.id)
     work = find_question_work(db, batch_id=batch_id, person_id=person.id, question_id=question_row_id)
-    answer_first = reviewer_batch is not None and reviewer_batch.batch.settings.mode is Mode.ANSWER_FIRST
-    if answer_first and (work is None or work.own_answer is None):
+    is_answer_first = reviewer_batch is not None and reviewer_batch.batch.settings.mode is Mode.ANSWER_FIRST
+    if is_answer_first and (work is None or work.own_answer is None):
         return tuple(comment for comment in thread if comment.by_reviewer)
     return thread
 
@@ -78,12 +78,12 @@ def mark_comments_read(  # allow writes-without-record: only who has seen a comm
 ) -> None:
     """Store that a reviewer has read the comments that :func:`load_own_comments` returns."""
     thread = load_own_comments(db, person=person, batch_id=batch_id, question_row_id=question_row_id)
-    unread = [comment.number for comment in thread if not comment.by_reviewer]
-    comment_storage.mark_read(db, comments=unread, person_id=person.id, now=now)
+    comment_numbers = [comment.number for comment in thread if not comment.by_reviewer]
+    comment_storage.mark_read(db, comments=comment_numbers, person_id=person.id, now=now)
 
 
 def list_own_unread_threads(db: Session, *, person: Person) -> list[CommentThread]:
-    """A reviewer's threads with a comment that they have not read, the latest first."""
+    """Return a reviewer's threads with a comment that they have not read, the latest first."""
     require(person, Action.JUDGE)
     if not comment_storage.count_unread(db, person_id=person.id):
         return []
@@ -94,13 +94,13 @@ def list_own_unread_threads(db: Session, *, person: Person) -> list[CommentThrea
 def list_comment_threads(
     db: Session, *, by: Person, question_row_id: int | None = None, open_only: bool = False
 ) -> list[CommentThread]:
-    """Threads for a coordinator, the latest first.
+    """Return the threads for a coordinator, the latest first.
 
     Args:
         db: a read-only session.
         by: the acting person.
-        question_row_id: only threads on this question.
-        open_only: only threads in which the reviewer wrote the last comment.
+        question_row_id: return only threads on this question; None for all questions.
+        open_only: whether to return only threads in which the reviewer wrote the last comment.
     """
     require(by, Action.BROWSE)
     threads = comment_storage.list_threads(db, person_id=by.id, question_id=question_row_id)
@@ -108,7 +108,7 @@ def list_comment_threads(
 
 
 def list_question_reviewers(db: Session, *, by: Person, question_row_id: int) -> list[QuestionReviewer]:
-    """Everybody to whom the question is assigned, and who can be written to."""
+    """Return the reviewers of the question to whom the acting person can write."""
     require(by, Action.BROWSE)
     return [
         reviewer
@@ -123,8 +123,8 @@ def mark_threads_read(  # allow writes-without-record: only who has seen a comme
     """Store that a coordinator has read the threads of a question that they may see."""
     require(by, Action.BROWSE)
     threads = comment_storage.list_threads(db, person_id=by.id, question_id=question_row_id)
-    comments = [comment.number for thread in threads if thread.unread for comment in thread.comments]
-    comment_storage.mark_read(db, comments=comments, person_id=by.id, now=now)
+    comment_numbers = [comment.number for thread in threads if thread.unread for comment in thread.comments]
+    comment_storage.mark_read(db, comments=comment_numbers, person_id=by.id, now=now)
 
 
 def write_to_reviewer(
@@ -139,7 +139,7 @@ def write_to_reviewer(
         InvalidValue: the text is empty or too long.
     """
     require(by, Action.BROWSE)
-    # A practice set has comments, too, but load_batch does not find it.
+    # Practice sets also have comments, but load_batch does not find practice sets.
     loaded_batch = find_batch(db, name=batch) or load_batch(db, name=batch)
     person = load_person_by_name(db, name=reviewer)
     if person.id == by.id:
@@ -173,7 +173,7 @@ def write_to_reviewer(
 def _notify_coordinators(
     db: Session, *, reviewer: Person, batch_id: int, question_row_id: int, now: datetime
 ) -> None:
-    """Queue a notice to the coordinators who wrote in the thread; to all of them if none has written."""
+    """Queue a notice to the coordinators who wrote in the thread; to all coordinators if none has written."""
     thread = comment_storage.load_comments(
         db, batch_id=batch_id, question_id=question_row_id, reviewer_id=reviewer.id
     )

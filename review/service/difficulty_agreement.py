@@ -1,4 +1,4 @@
-"""Service that compares the stated difficulty, and that of juries, with the reviewers' difficulty ratings."""
+"""Service that compares the difficulty as stated and as judged by juries with the reviewers' ratings."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class DifficultyAgreement:
 
 
 def measure_difficulty(db: Session, *, by: Person, dataset: str) -> tuple[DifficultyAgreement, ...]:
-    """Compare the stated difficulty and that of juries with the reviewers' rating.
+    """Compare the stated difficulty and the juries' difficulty with the reviewers' rating.
 
-    For each source, only questions of random batches that have that difficulty and a reviewer's rating are
-    compared. If reviewers of a question rated it differently, the lower median counts. The interval is
+    For each source, only questions of random batches with a difficulty of this source and a reviewer's rating
+    are compared. If the reviewers' ratings of a question differ, the lower median counts. The interval is
     clustered by exam. Kappa describes the judged questions; it is not weighted to the dataset.
 
     Args:
@@ -63,28 +63,28 @@ def measure_difficulty(db: Session, *, by: Person, dataset: str) -> tuple[Diffic
         )
     verdicts = data.judgements.latest_verdicts
     rated_tiers, exams = _compute_rated_tiers(verdicts)
-    tiers = load_jury_tiers(db, by=by, dataset=dataset, question_row_ids=rated_tiers)
+    jury_tiers = load_jury_tiers(db, by=by, dataset=dataset, question_row_ids=rated_tiers)
     sources = {
         DifficultySource.STATED: _find_stated_tiers(data.drawn_columns),
-        DifficultySource.JURY: {number: _TIERS.index(tier) for number, tier in tiers.items()},
+        DifficultySource.JURY: {number: _TIERS.index(tier) for number, tier in jury_tiers.items()},
     }
     return tuple(
-        DifficultyAgreement(source=source, kappa=_compute_kappa(rated_tiers, tiers_of_source, exams))
-        for source, tiers_of_source in sources.items()
+        DifficultyAgreement(source=source, kappa=_compute_kappa(rated_tiers, source_tiers, exams))
+        for source, source_tiers in sources.items()
     )
 
 
 def _compute_rated_tiers(verdicts: LatestVerdicts) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the tier that reviewers rated and the exam, by question."""
+    """Return the tiers that reviewers chose, and the exams, by question."""
     rows = verdicts.find_latest_rows(verdicts.tiers >= 0)
-    by_question: dict[int, list[int]] = {}
+    tiers_by_question: dict[int, list[int]] = {}
     exams: dict[int, int] = {}
     for row in rows.tolist():
         number = int(verdicts.questions[row])
-        by_question.setdefault(number, []).append(int(verdicts.tiers[row]))
+        tiers_by_question.setdefault(number, []).append(int(verdicts.tiers[row]))
         exams[number] = int(verdicts.exams[row])
     return {
-        number: sorted(tiers)[(len(tiers) - 1) // 2] for number, tiers in sorted(by_question.items())
+        number: sorted(tiers)[(len(tiers) - 1) // 2] for number, tiers in sorted(tiers_by_question.items())
     }, exams
 
 

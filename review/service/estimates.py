@@ -51,7 +51,7 @@ from storage.sampling import frames
 GROUPS = (*FEATURES, "controlled_category", "domain")
 BATCH_GROUP = "batch"
 _MAX_EXAMPLES = 3
-#: The number of judged questions from which the stopping rule applies, as docs/coverage.md verifies it.
+#: The stopping rule applies from this number of judged questions on. docs/coverage.md verifies it.
 FIRST_LOOK = 50
 
 
@@ -59,8 +59,8 @@ FIRST_LOOK = 50
 class StoppingRule:
     """Whether review can stop, because the rate of key errors is known within ``target_half_width``.
 
-    ``estimate`` has intervals that are valid although they are looked at after every verdict, at the
-    confidence ``level``.
+    The interval of ``estimate`` has the confidence ``level``, which keeps it valid if it is looked at after
+    every verdict.
     """
 
     target_half_width: float
@@ -107,8 +107,8 @@ def list_estimable_batches(db: Session, *, by: Person) -> dict[str, list[str]]:
     search_batches = bulk_actions.load_batches_from_search(db)
     names_by_dataset: dict[str, list[str]] = {}
     for name in frames.list_dataset_names(db):
-        listed = batch_storage.list_batches(db, dataset_id=frames.load_dataset_row_id(db, name=name))
-        names = [batch.name for batch in listed if not explain_exclusion(batch, search_batches)]
+        dataset_batches = batch_storage.list_batches(db, dataset_id=frames.load_dataset_row_id(db, name=name))
+        names = [batch.name for batch in dataset_batches if not explain_exclusion(batch, search_batches)]
         if names:
             names_by_dataset[name] = names
     return names_by_dataset
@@ -130,7 +130,7 @@ def load_sample(db: Session, *, by: Person, dataset: str, batches: Sequence[str]
 def load_risks(db: Session, *, by: Person, sample_data: SampleData) -> DatasetRisks:
     """Load the risk of an error of all questions that a sample represents, for prediction-powered estimates.
 
-    It changes with checks and predictions of models, not with verdicts.
+    The risk changes with checks and predictions of models, not with verdicts.
     """
     require(by, Action.SEE_PROGRESS)
     return load_dataset_risks(db, sample_data)
@@ -267,7 +267,7 @@ def check_key_errors(
 
 @pause_garbage_collector()
 def write_data_card_statement(db: Session, *, dataset: str, batches: Sequence[str] | None) -> tuple[str, ...]:
-    """Return lines for a data card about the questions from which the sample was drawn; empty without one.
+    """Return data card lines on the questions from which a sample was drawn; empty if there is no sample.
 
     Questions that were imported or rejected later have no influence, so a release that is made again is
     identical. The function checks no permission; the calling service does.
@@ -338,8 +338,8 @@ def estimate_assumptions(
 def _build_samples_by_value(db: Session, data: SampleData, group: str) -> dict[str, Sample]:
     """Divide the sample by the values of a column, sorted by decreasing number of questions."""
     cells = SampleCells(db, data, data.batches)
-    current = load_derived_names(db, dataset_id=data.dataset_id, features=(group,))
-    names = {**current, **cells.derived_names}  # those of the draws define their strata
+    current_names = load_derived_names(db, dataset_id=data.dataset_id, features=(group,))
+    names = {**current_names, **cells.derived_names}  # the names at the draws define the strata
     sizes: dict[str, dict[CellKey, int]] = {}
     for segment in cells.segments:
         counts = frames.count_frame(
@@ -349,22 +349,22 @@ def _build_samples_by_value(db: Session, data: SampleData, group: str) -> dict[s
         )  # fmt: skip
         for (tier, (*values, value)), count in counts.items():
             sizes.setdefault(value, {})[segment, tier, tuple(values)] = count
-    by_value: dict[str, list[Outcome]] = {}
+    outcomes_by_value: dict[str, list[Outcome]] = {}
     value_by_question = data.drawn_columns.feature_by_question(group, names)
-    whole = build_sample(db, data)
-    for outcome in whole.outcomes:
-        by_value.setdefault(value_by_question[outcome.question_row_id], []).append(outcome)
-    ordered = sorted(sizes, key=lambda value: (-sum(sizes[value].values()), value))
+    whole_sample = build_sample(db, data)
+    for outcome in whole_sample.outcomes:
+        outcomes_by_value.setdefault(value_by_question[outcome.question_row_id], []).append(outcome)
+    ordered_values = sorted(sizes, key=lambda value: (-sum(sizes[value].values()), value))
     return {
         value or "not stated": Sample(
             names={key: format_cell_name(key) for key in sizes[value]},
             sizes=sizes[value],
-            outcomes=by_value.get(value, []),
+            outcomes=outcomes_by_value.get(value, []),
             skipped={},
             dataset_size=sum(sizes[value].values()),
-            probabilities=whole.probabilities,
+            probabilities=whole_sample.probabilities,
         )
-        for value in ordered
+        for value in ordered_values
     }
 
 

@@ -1,4 +1,4 @@
-"""What a reviewer is shown after the verdict on a practice question."""
+"""Loads the feedback that a reviewer is shown after the verdict on a practice question."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from storage.review.verdicts import find_verdict
 def load_feedback(
     db: Session, *, reviewer_batch: BatchForPerson, work: QuestionWork, person_id: int
 ) -> Feedback | None:
-    """Return the feedback on a person's first verdict; None before it, and outside of practice sets."""
+    """Return the feedback on a person's first verdict; None before this verdict and outside practice sets."""
     if not reviewer_batch.is_practice or not work.has_verdicts:
         return None
     question_id = work.assigned.question_row_id

@@ -36,7 +36,7 @@ _MAX_CANDIDATES = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenCounts:
-    """The numbers of one reviewer's repeats and planted questions, and of those that could not be placed."""
+    """The numbers of one reviewer's repeats and planted questions; missing ones could not be placed."""
 
     person: Person
     repeats: int
@@ -48,7 +48,7 @@ class HiddenCounts:
 def plan_hidden(
     db: Session, batch: Batch, plan: HiddenPlan
 ) -> tuple[list[QuestionToHide], list[HiddenCounts]]:
-    """Compute the questions to hide in addition to those already hidden. Nothing is written.
+    """Compute the further questions to hide, in addition to the hidden ones. Nothing is written.
 
     Returns:
         The questions to hide, and the counts for each reviewer, sorted by name.
@@ -73,11 +73,11 @@ def plan_hidden(
         queue = load_queue(db, batch_id=batch.id, person_id=person.id)
         if person.id not in queue_members and not queue:
             continue  # all questions of this person were withdrawn or reassigned
-        hidden, count = _plan_for_person(
+        hidden, person_counts = _plan_for_person(
             db, batch, plan, person, queue, pool_size=len(queue_members) if person.id in queue_members else 0
         )
         to_hide += hidden
-        counts.append(count)
+        counts.append(person_counts)
     return to_hide, counts
 
 
@@ -92,18 +92,18 @@ def _plan_for_person(
 ) -> tuple[list[QuestionToHide], HiddenCounts]:
     """Plan the hidden questions of one reviewer.
 
-    ``pool_size`` is the number of members of the shared queue; 0 if the reviewer is no member.
+    ``pool_size`` is the number of members of the shared queue; 0 if the reviewer is not a member.
     """
-    existing = hidden_storage.list_hidden_questions(db, batch_id=batch.id, person_id=person.id)
+    existing_hidden = hidden_storage.list_hidden_questions(db, batch_id=batch.id, person_id=person.id)
     # When the first question of a batch is hidden, all positions are multiplied by this factor to make room.
     position_factor = 1 if hidden_storage.find_hidden_set(db, batch_id=batch.id) else POSITION_GAP
     queue = [replace(row, position=row.position * position_factor) for row in stored_queue]
     counts_by_kind = Counter(
-        hidden_question.kind for hidden_question in existing if hidden_question.is_counted
+        hidden_question.kind for hidden_question in existing_hidden if hidden_question.is_counted
     )
     repeated = frozenset(
         hidden_question.source_question_row_id
-        for hidden_question in existing
+        for hidden_question in existing_hidden
         if hidden_question.kind is HiddenKind.REPEAT
     )
     own_count = sum(not question.is_hidden for question in queue)
@@ -111,7 +111,7 @@ def _plan_for_person(
         judged = [question for question in queue if question.first_judged_at is not None]
         judged.sort(key=lambda question: (str(question.first_judged_at), question.question_row_id))
         judged_count = sum(not question.is_hidden for question in judged)
-        count = count_missing_repeats(
+        n_requested = count_missing_repeats(
             plan, own_count=judged_count, existing=counts_by_kind[HiddenKind.REPEAT]
         )
         # The members are expected to share the free questions equally.
@@ -124,25 +124,27 @@ def _plan_for_person(
                 min_judged_count=after,
             )
             for question, after in choose_repeats_of_judged(
-                judged, plan, person_id=person.id, repeated=repeated, count=count
+                judged, plan, person_id=person.id, repeated=repeated, count=n_requested
             )
         ]
         gaps = None
     else:
         gaps = QueueGaps(queue)
-        count = count_missing_repeats(plan, own_count=own_count, existing=counts_by_kind[HiddenKind.REPEAT])
+        n_requested = count_missing_repeats(
+            plan, own_count=own_count, existing=counts_by_kind[HiddenKind.REPEAT]
+        )
         if not any(question.state is AssignmentState.OPEN for question in queue):
-            count = 0
+            n_requested = 0
         hidden = [
             QuestionToHide(
                 person_id=person.id, kind=HiddenKind.REPEAT, source_question_row_id=question.question_row_id,
                 position=compute_position_between(queue, gap),
             )
             for question, gap in choose_repeats_in_queue(
-                queue, plan, person_id=person.id, repeated=repeated, gaps=gaps, count=count
+                queue, plan, person_id=person.id, repeated=repeated, gaps=gaps, count=n_requested
             )
         ]  # fmt: skip
-    repeats = len(hidden)
+    n_repeats = len(hidden)
     planted_count = max(0, plan.count_planted(own_count) - counts_by_kind[HiddenKind.PLANTED])
     if gaps is not None and not any(question.state is AssignmentState.OPEN for question in queue):
         planted_count = 0
@@ -152,10 +154,10 @@ def _plan_for_person(
     )
     return hidden, HiddenCounts(
         person=person,
-        repeats=repeats,
-        planted=len(hidden) - repeats,
-        missing_repeats=count - repeats,
-        missing_planted=planted_count - (len(hidden) - repeats),
+        repeats=n_repeats,
+        planted=len(hidden) - n_repeats,
+        missing_repeats=n_requested - n_repeats,
+        missing_planted=planted_count - (len(hidden) - n_repeats),
     )
 
 
@@ -170,14 +172,14 @@ def _plan_planted(
     count: int,
     done_count: int,
 ) -> list[QuestionToHide]:
-    """Plant the kinds of faults in turn, each in the first correct question that permits it."""
+    """Plan ``count`` faults, kinds in turn, each in the first correct question that allows the fault."""
     if not count:
         return []
     start = compute_draw_hash(f"{plan.seed}:planted") % 2**32 / 2**32
     candidates = load_sound_questions(
         db, dataset_id=batch.dataset_id, batch_id=batch.id, start=start, person_id=person.id
     )
-    order = sorted(
+    sorted_candidates = sorted(
         candidates,
         key=lambda candidate: (
             candidate[1],
@@ -185,7 +187,7 @@ def _plan_planted(
             candidate[0],
         ),
     )
-    numbers = [number for number, _ in order[: count * _MAX_CANDIDATES]]
+    numbers = [number for number, _ in sorted_candidates[: count * _MAX_CANDIDATES]]
     reports = load_reports(db, question_row_ids=numbers)
     questions = dict(load_questions(db, question_ids=numbers))
     to_hide: list[QuestionToHide] = []
@@ -200,7 +202,7 @@ def _plan_planted(
             if altered is None:
                 continue
             random_number = compute_draw_hash(f"{plan.seed}:place:{person.id}:{number}") % 2**32
-            position, after = (
+            position, min_judged_count = (
                 None,
                 done_count + 1 + fault_index * distance + random_number % distance,
             )
@@ -208,12 +210,12 @@ def _plan_planted(
                 gap = gaps.take_gap(exam_row_id=reports[number][0], min_index=0, random_number=random_number)
                 if gap is None:
                     continue
-                position, after = compute_position_between(queue, gap), 0
+                position, min_judged_count = compute_position_between(queue, gap), 0
             used_row_ids.add(number)
             to_hide.append(
                 QuestionToHide(
                     person_id=person.id, kind=HiddenKind.PLANTED, source_question_row_id=number, fault=fault,
-                    altered_question=altered, position=position, min_judged_count=after,
+                    altered_question=altered, position=position, min_judged_count=min_judged_count,
                 )
             )  # fmt: skip
             break

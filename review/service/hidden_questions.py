@@ -27,7 +27,7 @@ from storage.sampling.batches import load_batch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenSummary:
-    """The numbers of questions that were or would be hidden, by reviewer, and of planted faults by kind."""
+    """The numbers of hidden questions by reviewer and of planted faults by kind, also in a preview."""
 
     batch: str
     people: tuple[HiddenCounts, ...]
@@ -111,8 +111,8 @@ def remove_hidden(
 
     Raises:
         InvalidValue: the reason or the questions are missing.
-        NotFound: a question is not a hidden question of the batch, or is already removed. No question is
-            removed then.
+        NotFound: a question is not a hidden question of the batch, or is already removed. Then no question is
+            removed.
     """
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch, lock=True)

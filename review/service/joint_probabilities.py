@@ -2,9 +2,9 @@
 
 Draws have different seeds. A draw that allows questions of other batches is independent of the earlier
 draws. A draw that leaves out the questions of other batches can take a question only if no earlier draw took
-it, whether it was judged there or not. Two such rounds, with the probabilities p1 and p2 and the judged
-shares s1 and s2, judge a question with s1 p1 + (1 - p1) s2 p2. Draws of batches that do not count have the
-judged share 0. The order of review is random, so the judged part of a draw represents it.
+it, whether it was judged there or not. After two such draws, with the probabilities p1 and p2 and the judged
+shares s1 and s2, a question is judged with the probability s1 p1 + (1 - p1) s2 p2. Draws of batches that do
+not count have the judged share 0. The order of review is random, so the judged part of a draw represents it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def load_joint_probabilities(
     questions: ReviewedQuestionColumns,
     judgements: Judgements,
 ) -> dict[int, float]:
-    """Return the probability of the questions that some batch could draw; above 0, up to 1.
+    """Return the probability of each question that a batch could draw; above 0, up to 1.
 
     Args:
         db: a read-only session.
@@ -39,20 +39,22 @@ def load_joint_probabilities(
         questions: the questions.
         judgements: the judgements of ``batches``.
     """
-    escapes = np.ones(len(questions.numbers))  # the probability that no batch that counts judged the question
+    unjudged = np.ones(
+        len(questions.numbers)
+    )  # the probability that no batch that counts judged the question
     undrawn = np.ones(len(questions.numbers))  # the probability that no draw took it
     latest = judgements.latest_verdicts
-    counted = {batch.id for batch in batches}
+    counted_batch_ids = {batch.id for batch in batches}
     for batch, draw in list_draws_in_order(db, (*batches, *left_out)):
         probabilities = _load_probabilities(db, batch, draw, questions)
-        if batch.id in counted:
+        if batch.id in counted_batch_ids:
             share = _compute_judged_share(draw, np.unique(latest.questions[latest.batches == batch.id]))
-            escapes -= share * probabilities * (undrawn if batch.plan.exclude_drawn else escapes)
+            unjudged -= share * probabilities * (undrawn if batch.plan.exclude_drawn else unjudged)
         undrawn *= 1 - probabilities
     return {
-        number: 1 - escape
-        for number, escape in zip(questions.numbers.tolist(), escapes.tolist(), strict=True)
-        if escape < 1
+        number: 1 - probability
+        for number, probability in zip(questions.numbers.tolist(), unjudged.tolist(), strict=True)
+        if probability < 1
     }
 
 
@@ -60,14 +62,14 @@ def list_draws_in_order(db: Session, batches: Sequence[Batch]) -> list[tuple[Bat
     """Return the draws of several batches in the order in which they were drawn."""
     return sorted(
         ((batch, draw) for batch in batches for draw in draws.list_draws(db, batch_id=batch.id)),
-        key=lambda item: item[1].id or 0,
+        key=lambda pair: pair[1].id or 0,
     )
 
 
 def _compute_judged_share(draw: Draw, judged: NDArray[np.int64]) -> float:
-    drawn = sum(stratum.drawn for stratum in draw.strata)
-    in_draw = (judged > draw.frame_after) & (judged <= draw.frame_through)
-    return float(np.count_nonzero(in_draw)) / drawn if drawn else 0.0
+    n_drawn = sum(stratum.drawn for stratum in draw.strata)
+    is_in_frame = (judged > draw.frame_after) & (judged <= draw.frame_through)
+    return float(np.count_nonzero(is_in_frame)) / n_drawn if n_drawn else 0.0
 
 
 def _load_probabilities(
@@ -75,17 +77,21 @@ def _load_probabilities(
 ) -> NDArray[np.float64]:
     """Return the probability of each question in one draw; 0 outside its frame."""
     numbers = questions.numbers
-    in_frame = (numbers > draw.frame_after) & (numbers <= draw.frame_through)
+    is_in_frame = (numbers > draw.frame_after) & (numbers <= draw.frame_through)
     if batch.plan.risk is not None:
-        stored = draws.load_probabilities(db, draw_id=draw.id or 0, question_ids=numbers[in_frame].tolist())
+        stored = draws.load_probabilities(
+            db, draw_id=draw.id or 0, question_ids=numbers[is_in_frame].tolist()
+        )
         return np.array([stored.get(number, 0.0) for number in numbers.tolist()])
-    by_cell = {(stratum.tier, stratum.further): stratum.inclusion_probability for stratum in draw.strata}
+    probability_by_cell = {
+        (stratum.tier, stratum.further): stratum.inclusion_probability for stratum in draw.strata
+    }
     tiers, tier_codes = questions.tiers
     columns = [questions.derive_feature(name, batch.plan.names) for name in batch.plan.strata]
     probabilities = [
-        by_cell.get(
+        probability_by_cell.get(
             (tiers[tier], tuple(values[code] for (values, _), code in zip(columns, codes, strict=True))), 0.0
         )
         for tier, *codes in zip(tier_codes.tolist(), *(codes.tolist() for _, codes in columns), strict=True)
     ]
-    return np.where(in_frame, np.array(probabilities, dtype=np.float64), 0.0)
+    return np.where(is_in_frame, np.array(probabilities, dtype=np.float64), 0.0)

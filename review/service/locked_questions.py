@@ -33,8 +33,8 @@ class LockedQuestion:
 
     ``work`` is the stored data of the question, and ``assignment`` its current assignment. ``key`` identifies
     the question in storage, and ``subject`` in the audit trail. ``claim_expired`` is True if the claim from a
-    shared queue has expired and another reviewer has the question; a verdict is still accepted
-    then, and no work is lost.
+    shared queue has expired and another reviewer has the question. A verdict is then still accepted, so that
+    no work is lost.
     """
 
     reviewer_batch: BatchForPerson
@@ -91,7 +91,8 @@ def lock_question(  # allow writes-without-record: an extended claim is the same
         reviewer_batch: the result of :func:`lock_batch` in this transaction; None to lock the batch.
 
     Raises:
-        NotFound: the question does not exist or never was the person's; the message does not state which.
+        NotFound: the question does not exist or was never assigned to the person; the message does not reveal
+            which.
     """
     reviewer_batch = reviewer_batch or lock_batch(db, person=person, batch_id=batch_id)
     key = {"batch_id": batch_id, "question_id": question_row_id, "person_id": person.id}

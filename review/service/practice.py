@@ -72,9 +72,10 @@ class PracticePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PracticeCandidates:
-    """The questions from which a practice set can be drawn, in numbers.
+    """The numbers of questions from which a practice set can be drawn.
 
-    ``used`` are in a practice set already, ``unsettled`` have no agreed verdict; neither is drawn.
+    ``used`` questions are already in a practice set, and ``unsettled`` questions have no agreed verdict; both
+    are not drawn.
     """
 
     sound: int
@@ -103,7 +104,7 @@ class PracticeOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRequirement:
-    """The practice sets, any one of which qualifies for a batch, and exemptions as (person, exemption)."""
+    """The practice sets of a batch, each of which qualifies a reviewer, and (person, exemption) pairs."""
 
     practices: tuple[PracticeSet, ...]
     exemptions: tuple[tuple[Person, Exemption], ...]
@@ -117,7 +118,7 @@ def count_practice_candidates(db: Session, *, by: Person, batch: str) -> Practic
         NotFound: the batch does not exist.
     """
     require(by, Action.ASSIGN)
-    known_answers, used, unsettled = _list_settled(db, load_batch(db, name=batch))
+    known_answers, used, unsettled = _load_settled_answers(db, load_batch(db, name=batch))
     sound = sum(known_answer.is_sound for known_answer in known_answers.values())
     return PracticeCandidates(sound=sound, faulty=len(known_answers) - sound, used=used, unsettled=unsettled)
 
@@ -127,9 +128,9 @@ def create_practice_from_batch(
 ) -> PracticeSet:
     """Create a practice set from settled questions of a batch, with the settings of the batch.
 
-    A question is settled if everybody to whom it is assigned has judged it and they agree on the decision
-    and the corrections, or if it is adjudicated, and if no problem was reported in it since the last
-    adjudication. Questions of other practice sets are not used again.
+    A question is settled if it is adjudicated, or if everybody to whom it is assigned has judged it and they
+    agree on the decision and the corrections. It is not settled if a problem was reported in it since the
+    last adjudication. Questions of other practice sets are not used again.
 
     Raises:
         NotFound: the batch does not exist.
@@ -138,8 +139,8 @@ def create_practice_from_batch(
     """
     require(by, Action.ASSIGN)
     source_batch = load_batch(db, name=batch)
-    known_answers, _, _ = _list_settled(db, source_batch)
-    return _create(
+    known_answers, _, _ = _load_settled_answers(db, source_batch)
+    return _create_practice_set(
         db, by=by, plan=plan, known_answers=known_answers, settings=source_batch.settings,
         source=f"settled questions of batch {batch}", now=now,
     )  # fmt: skip
@@ -165,7 +166,7 @@ def create_practice_from_answers(
         answers: the known answers by the id of the question in its file.
         file_name: the name of the file of the answers, for messages.
         plan: name, numbers and pass mark.
-        settings: the settings of its review.
+        settings: the settings with which the practice set is reviewed.
         now: the current time.
 
     Raises:
@@ -196,13 +197,13 @@ def create_practice_from_answers(
     known_answers = {
         numbers[key]: known_answer for key, known_answer in answers.items() if numbers[key] not in used
     }
-    return _create(
+    return _create_practice_set(
         db, by=by, plan=plan, known_answers=known_answers, settings=settings,
         source=f"{file_name}, dataset {dataset}", now=now,
     )  # fmt: skip
 
 
-def _create(
+def _create_practice_set(
     db: Session,
     *,
     by: Person,
@@ -250,8 +251,8 @@ def _sort_by_hash(numbers: Sequence[int], *, seed: int) -> list[int]:
     return sorted(numbers, key=lambda number: (compute_draw_hash(f"{seed}:practice:{number}"), number))
 
 
-def _list_settled(db: Session, batch: Batch) -> tuple[dict[int, KnownAnswer], int, int]:
-    """Return the known answers of the settled questions, and how many are used already and unsettled."""
+def _load_settled_answers(db: Session, batch: Batch) -> tuple[dict[int, KnownAnswer], int, int]:
+    """Return the known answers of settled questions, and the counts of used and of unsettled questions."""
     numbers = [member.question_row_id for member in list_batch_members(db, batch_id=batch.id)]
     pending = {
         number
@@ -264,31 +265,34 @@ def _list_settled(db: Session, batch: Batch) -> tuple[dict[int, KnownAnswer], in
     disputed = {
         number
         for number, question in load_questions(
-            db, question_ids=[number for number, of_question in verdicts.items() if len(of_question) > 1]
+            db,
+            question_ids=[
+                number for number, question_verdicts in verdicts.items() if len(question_verdicts) > 1
+            ],
         )
         if find_disputes(question, verdicts[number], min_iou=rules.same_box_iou)
     }
     used_sources = practice_storage.list_practice_sources(db)
     reported = _find_reported(db, numbers)
-    known_answers, used, unsettled = {}, 0, 0
+    known_answers, n_used, n_unsettled = {}, 0, 0
     for number in numbers:
         adjudication = adjudications.get((batch.id, number))
         known_answer = None
         if number not in reported and (adjudication is not None or number not in pending | disputed):
             known_answer = settle_known_answer(verdicts.get(number, ()), adjudication)
         if known_answer is None:
-            unsettled += 1
+            n_unsettled += 1
         elif number in used_sources:
-            used += 1
+            n_used += 1
         else:
             known_answers[number] = known_answer
-    return known_answers, used, unsettled
+    return known_answers, n_used, n_unsettled
 
 
 def _find_reported(db: Session, numbers: Sequence[int]) -> set[int]:
-    """Return those of these questions in which a problem was reported since their last adjudication."""
+    """Return the questions in which a problem was reported since their last adjudication."""
     reports = load_reports_by_question(db, question_row_ids=numbers)
-    return {number for number, still_open in select_open_reports(db, reports).items() if still_open}
+    return {number for number, open_reports in select_open_reports(db, reports).items() if open_reports}
 
 
 # --------------------------------------------------------------------------------- assignment, results
@@ -298,7 +302,7 @@ def assign_practice(
     """Assign all questions of a practice set to each of these reviewers.
 
     Returns:
-        The sign-in names of those who did not have it yet.
+        The sign-in names of the reviewers who did not have the practice set yet.
 
     Raises:
         NotFound: the practice set or a person does not exist.
@@ -307,13 +311,15 @@ def assign_practice(
     """
     require(by, Action.ASSIGN)
     practice_set = practice_storage.load_practice_set(db, name=practice)
-    load_batch(db, batch_id=practice_set.id, lock=True)  # two coordinators must not assign it at once
+    load_batch(
+        db, batch_id=practice_set.id, lock=True
+    )  # two coordinators must not assign it at the same time
     people = load_reviewers(db, to, batch=None)
     holders = practice_storage.load_practice_verdicts(db, practice_id=practice_set.id)
-    added = [person for person in people if person.id not in holders]
-    if not added:
+    new_people = [person for person in people if person.id not in holders]
+    if not new_people:
         return ()
-    for person in added:
+    for person in new_people:
         study = practice_storage.find_open_study(db, practice_id=practice_set.id, person_id=person.id)
         if study is not None:
             raise Refused(
@@ -321,9 +327,9 @@ def assign_practice(
                 "set. Practice would show their answers. Close the study first, or choose another set."
             )
     questions = practice_storage.list_practice_questions(db, practice_id=practice_set.id)
-    for person in added:
+    for person in new_people:
         add_assignments(db, batch_id=practice_set.id, person_id=person.id, questions=questions, now=now)
-    names = [person.name for person in added]
+    names = [person.name for person in new_people]
     record_action(
         db,
         by=by,
@@ -335,7 +341,7 @@ def assign_practice(
     notify(
         db,
         by_id=by.id,
-        person_ids=[person.id for person in added],
+        person_ids=[person.id for person in new_people],
         kind=NoticeKind.ASSIGNED,
         name=practice_set.name,
         path=f"review?batch={practice_set.id}",
@@ -348,7 +354,7 @@ def list_practice_overviews(db: Session, *, by: Person) -> list[PracticeOverview
     """Return all practice sets with the results of their reviewers, the oldest set first."""
     require(by, Action.SEE_PROGRESS)
     people = {person.id: person for person in list_people(db)}
-    completed = {
+    result_by_reviewer = {
         (result.practice_id, result.person_id): result for result in practice_storage.list_results(db)
     }
     batch_names: dict[int, list[str]] = {}
@@ -363,7 +369,7 @@ def list_practice_overviews(db: Session, *, by: Person) -> list[PracticeOverview
                 person=people[person_id],
                 score=compute_score(own_verdicts, pass_mark=practice.pass_mark),
                 completed_at=result.completed_at
-                if (result := completed.get((practice.id, person_id)))
+                if (result := result_by_reviewer.get((practice.id, person_id)))
                 else None,
             )
             for person_id, own_verdicts in verdicts.items()
@@ -402,9 +408,8 @@ def complete_practice(
     """
     require(person, Action.JUDGE)
     practice_id = locked.batch.id
-    practice_storage.lock_practice_set(
-        db, batch_id=practice_id
-    )  # two tabs may judge the last two questions at once
+    # Two tabs may judge the last two questions at the same time.
+    practice_storage.lock_practice_set(db, batch_id=practice_id)
     states, _ = count_by_state(db, person_id=person.id, batch_id=practice_id)
     if states.keys() != {AssignmentState.DONE}:
         return None
@@ -447,11 +452,11 @@ def load_requirement(db: Session, *, by: Person, batch: str) -> BatchRequirement
     """
     require(by, Action.SEE_PROGRESS)
     loaded_batch = load_batch(db, name=batch)
-    required = practice_storage.load_requirements(db).get(loaded_batch.id, [])
+    required_ids = practice_storage.load_requirements(db).get(loaded_batch.id, [])
     people = {person.id: person for person in list_people(db)}
     return BatchRequirement(
         practices=tuple(
-            practice for practice in practice_storage.list_practice_sets(db) if practice.id in required
+            practice for practice in practice_storage.list_practice_sets(db) if practice.id in required_ids
         ),
         exemptions=tuple(
             (people[exemption.person_id], exemption)
@@ -474,20 +479,20 @@ def require_practice(
     """
     require(by, Action.ASSIGN)
     loaded_batch = load_batch(db, name=batch, lock=True)
-    chosen = [practice_storage.load_practice_set(db, name=name) for name in dict.fromkeys(practices)]
+    required_sets = [practice_storage.load_practice_set(db, name=name) for name in dict.fromkeys(practices)]
     before = load_requirement(db, by=by, batch=batch)
-    if {practice.id for practice in chosen} != {practice.id for practice in before.practices}:
+    if {practice.id for practice in required_sets} != {practice.id for practice in before.practices}:
         practice_storage.save_requirement(
             db,
             batch_id=loaded_batch.id,
-            practice_ids=[practice.id for practice in chosen],
+            practice_ids=[practice.id for practice in required_sets],
             by=by.id or None,
             now=now,
         )
         record_action(
             db, by=by, action="require practice", subject=batch_subject(loaded_batch),
             old=[practice.name for practice in before.practices],
-            new=[practice.name for practice in chosen], now=now,
+            new=[practice.name for practice in required_sets], now=now,
         )  # fmt: skip
     return load_requirement(db, by=by, batch=batch)
 

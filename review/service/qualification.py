@@ -1,4 +1,4 @@
-"""Checks that a reviewer has passed a practice set that a batch requires."""
+"""Checks that a reviewer has passed one of the practice sets that a batch requires."""
 
 from __future__ import annotations
 
@@ -31,29 +31,31 @@ def check_reviewers_qualified(db: Session, *, batch: Batch, reviewers: Sequence[
     Raises:
         Refused: the batch requires a practice set that one of them has not passed; the message names them.
     """
-    missing = [
+    unqualified = [
         person
         for person in reviewers
         if not practice_storage.is_qualified(db, batch_id=batch.id, person_id=person.id)
     ]
-    if missing:
+    if unqualified:
         raise Refused(
             f"Batch {batch.name} requires a passed practice set ({_format_required(db, batch.id)}). Without "
-            f"one: {format_names(missing)}. Assign a practice set first, or exempt the reviewer with a "
+            f"one: {format_names(unqualified)}. Assign a practice set first, or exempt the reviewer with a "
             "reason (page Batches, tab Practice, or cli.py practice)."
         )
 
 
 def describe_missing_practice(db: Session, *, person: Person, batch: Batch) -> str:
     """Return the message to a reviewer: why a batch is locked, and what to do."""
-    required = practice_storage.load_requirements(db).get(batch.id, [])
+    required_ids = practice_storage.load_requirements(db).get(batch.id, [])
     results = {
         result.practice_id: result for result in practice_storage.list_results(db, person_id=person.id)
     }
     names = {practice.id: practice.name for practice in practice_storage.list_practice_sets(db)}
     assigned = practice_storage.list_assigned_sets(db, person_id=person.id)
-    to_judge = [names[practice_id] for practice_id in required if practice_id in assigned - results.keys()]
-    failed = [names[practice_id] for practice_id in required if practice_id in results]
+    to_judge = [
+        names[practice_id] for practice_id in required_ids if practice_id in assigned - results.keys()
+    ]
+    failed = [names[practice_id] for practice_id in required_ids if practice_id in results]
     text = f"Batch {batch.name} is locked until you have passed a practice set."
     if failed:
         text += f" Not passed: {', '.join(failed)}."
@@ -63,7 +65,7 @@ def describe_missing_practice(db: Session, *, person: Person, batch: Batch) -> s
 
 
 def _format_required(db: Session, batch_id: int) -> str:
-    required = practice_storage.load_requirements(db).get(batch_id, [])
+    required_ids = practice_storage.load_requirements(db).get(batch_id, [])
     return " or ".join(
-        practice.name for practice in practice_storage.list_practice_sets(db) if practice.id in required
+        practice.name for practice in practice_storage.list_practice_sets(db) if practice.id in required_ids
     )

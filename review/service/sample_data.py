@@ -39,11 +39,11 @@ class SampleData:
 
     Attributes:
         batches: the batches that count.
-        draws: (draw id, last question id of its frame) of their draws, in order.
+        draws: (draw id, last question id of its frame) of each draw of these batches, in order.
         excluded: (name, reason) of the other batches.
         skipped: (batch id, question id) of the skipped questions.
         dataset_size: the number of questions of the dataset.
-        rejected_in_bulk: the number of those that bulk actions reject.
+        rejected_in_bulk: the number of these questions that bulk actions reject.
     """
 
     dataset: str
@@ -59,7 +59,7 @@ class SampleData:
 
     @property
     def frame_key(self) -> tuple[object, ...]:
-        """What determines which questions the sample represents."""
+        """The values that determine which questions the sample represents."""
         return self.draws, tuple(sorted(self.judged_batches)), self.dataset_size, self.rejected_in_bulk
 
     @property
@@ -70,13 +70,13 @@ class SampleData:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DatasetRisks:
-    """The present risk of an error of each question of the cells of a sample, by id; shape (N,)."""
+    """The current risk of an error of each question in the cells of a sample; both arrays have shape (N,)."""
 
     numbers: NDArray[np.int64]
     risks: NDArray[np.float64]
 
     def find(self, numbers: Collection[int]) -> dict[int, float]:
-        """Return the risks of those of the questions that the sample represents."""
+        """Return the risks of the given questions, without questions that the sample does not represent."""
         wanted = np.array(sorted(numbers), dtype=np.int64)
         positions = np.minimum(np.searchsorted(self.numbers, wanted), len(self.numbers) - 1)
         is_known = self.numbers[positions] == wanted
@@ -92,7 +92,7 @@ def load_sample_data(
         db: a read-only session.
         dataset: the name of the dataset.
         names: the names of the batches; None for all random batches of the dataset.
-        flags: whether to load the yes/no fields of the verdicts, too.
+        flags: whether to load also the yes/no fields of the verdicts.
 
     Raises:
         NotFound: the dataset or a batch does not exist.
@@ -147,7 +147,7 @@ def load_sample_data(
 
 
 def _select_same_names(batches: Sequence[Batch], reasons_by_batch: dict[str, str]) -> tuple[Batch, ...]:
-    """Return the batches whose strata have the same names; add the reason why another one does not count."""
+    """Return the batches whose strata have the same names; add the reasons why the others do not count."""
     names: dict[str, object] = {}
     counted = []
     for batch in batches:
@@ -164,7 +164,7 @@ def _select_same_names(batches: Sequence[Batch], reasons_by_batch: dict[str, str
 def _select_independent_batches(
     batches: Sequence[Batch], reasons_by_batch: dict[str, str]
 ) -> tuple[Batch, ...]:
-    """Return batches with different seeds if one was drawn by risk; add why another does not count."""
+    """Return only batches with different seeds if one was drawn by risk; add the reasons for the others."""
     if all(batch.plan.risk is None for batch in batches):
         return tuple(batches)
     first_by_seed: dict[int, Batch] = {}
@@ -230,9 +230,9 @@ def build_sample(
 
 
 def load_dataset_risks(db: Session, data: SampleData, *, design: RiskDesign | None = None) -> DatasetRisks:
-    """Load the risk of all questions that the sample represents, from all sources without a design.
+    """Load the risk of all questions that the sample represents. The function checks no permission.
 
-    The function checks no permission.
+    ``design`` has the weights of the sources of risk; None for all sources.
     """
     cells = SampleCells(db, data, data.batches)
     parts = [
@@ -270,15 +270,15 @@ def explain_exclusion(batch: Batch, search_batches: set[int]) -> str:
 
 
 class SampleCells:
-    """The cells of a sample. All questions of a cell had the same chance in each of the draws.
+    """The cells of a sample. All questions of a cell had the same chance in each draw that is not by risk.
 
-    Their chances differ if one of the batches, or of the other batches that they left out (``left_out``), was
-    drawn by risk (``is_weighted``).
+    ``left_out`` has the other batches whose questions the draws left out. ``is_weighted`` is True if any
+    batch of the sample or of ``left_out`` was drawn by risk.
 
     The limits of the draws' sampling frames divide the question ids into segments, so that all questions of a
     segment were in the same frames. A cell is the combination of a segment, a tier, and values of all further
-    strata of the draws. If no two frames overlap, the sizes of the cells are those of the draws; otherwise
-    they are counted.
+    strata of the draws. If no two frames overlap, the sizes of the cells are the sizes of the strata at the
+    draws; otherwise they are counted.
     """
 
     def __init__(self, db: Session, data: SampleData, batches: Sequence[Batch]) -> None:
@@ -289,7 +289,7 @@ class SampleCells:
         self.is_weighted = any(batch.plan.risk is not None for batch in (*batches, *self.left_out))
         strata_columns = {name for batch in batches for name in batch.plan.strata}
         self.further_columns = tuple(name for name in STRATA if name in strata_columns)
-        #: The names of all batches, which are the same for features of the same batches' plans.
+        #: The derived names of all batches. Batches with the same feature have the same names.
         self.derived_names: DerivedNames = {
             feature: values for batch in batches for feature, values in batch.plan.names.items()
         }
@@ -313,7 +313,7 @@ class SampleCells:
             # Results of checks may have changed since the draws; draws from the same ids had the same frame.
             frame_ranges = sorted(set(frame_ranges))
         is_disjoint = all(first[1] <= second[0] for first, second in pairwise(frame_ranges))
-        # The strata of a draw count the questions that it could take. Weights represent the others, too.
+        # The strata of a draw count only the questions that it could take; weights represent all questions.
         is_frame_whole = not (self.is_weighted and self.left_out)
         has_same_strata = all(batch.plan.strata == self.further_columns for batch in batches)
         if is_disjoint and is_frame_whole and has_same_strata:
@@ -364,7 +364,7 @@ def _select_excluded(db: Session, dataset_id: int, batches: Sequence[Batch]) -> 
     """Select the ids of the questions outside the sampling frames; None if there are none.
 
     If a plan leaves out other batches, questions of a search or a balanced selection are outside its frame.
-    Questions with a problem of a check that the plans name are outside, too, unless they were drawn before
+    Questions with a problem of a check that the plans name are also outside, unless they were drawn before
     the problem was found.
     """
     parts: list[AnySelect] = []
@@ -372,8 +372,8 @@ def _select_excluded(db: Session, dataset_id: int, batches: Sequence[Batch]) -> 
         parts.append(frames.select_in_batches(dataset_id=dataset_id, batch_ids=load_nonrandom_batch_ids(db)))
     checks = {check for batch in batches for check in batch.plan.checks}
     if checks:
-        drawn = frames.select_in_batches(dataset_id=dataset_id, batch_ids=[batch.id for batch in batches])
-        parts.append(select_with_problems(dataset_id=dataset_id, checks=checks, except_for=drawn))
+        drawn_ids = frames.select_in_batches(dataset_id=dataset_id, batch_ids=[batch.id for batch in batches])
+        parts.append(select_with_problems(dataset_id=dataset_id, checks=checks, except_for=drawn_ids))
     return frames.unite_selects(parts)
 
 
@@ -381,15 +381,19 @@ def _list_left_out_batches(
     db: Session, dataset_id: int, batch_draws: Sequence[tuple[Batch, Draw]]
 ) -> list[Batch]:
     """Return the other random batches that were drawn before a draw that leaves out other batches."""
-    last = max((draw.id or 0 for batch, draw in batch_draws if batch.plan.exclude_drawn), default=0)
-    if not last:
+    last_draw_id = max((draw.id or 0 for batch, draw in batch_draws if batch.plan.exclude_drawn), default=0)
+    if not last_draw_id:
         return []
-    without = load_nonrandom_batch_ids(db) | {batch.id for batch, _ in batch_draws}
+    ignored_ids = load_nonrandom_batch_ids(db) | {batch.id for batch, _ in batch_draws}
     others = [
-        batch for batch in batch_storage.list_batches(db, dataset_id=dataset_id) if batch.id not in without
+        batch
+        for batch in batch_storage.list_batches(db, dataset_id=dataset_id)
+        if batch.id not in ignored_ids
     ]
-    earlier = {batch.id for batch, draw in list_draws_in_order(db, others) if (draw.id or 0) < last}
-    return [batch for batch in others if batch.id in earlier]
+    earlier_ids = {
+        batch.id for batch, draw in list_draws_in_order(db, others) if (draw.id or 0) < last_draw_id
+    }
+    return [batch for batch in others if batch.id in earlier_ids]
 
 
 def _select_undrawable(
@@ -415,10 +419,10 @@ def _select_undrawable(
     return frames.unite_selects(parts)
 
 
-def _has_later_rejections(db: Session, dataset_id: int, drawn_at: Sequence[datetime]) -> bool:
+def _has_later_rejections(db: Session, dataset_id: int, draw_times: Sequence[datetime]) -> bool:
     """Whether a bulk action rejected questions after one of the draws."""
-    rejected_at = bulk_actions.list_rejection_times(db, dataset_id=dataset_id)
-    return any(rejection > draw for rejection in rejected_at for draw in drawn_at)
+    rejection_times = bulk_actions.list_rejection_times(db, dataset_id=dataset_id)
+    return any(rejection_time > draw_time for rejection_time in rejection_times for draw_time in draw_times)
 
 
 def format_cell_name(key: CellKey) -> str:

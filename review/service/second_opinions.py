@@ -59,7 +59,7 @@ class SecondOpinionSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Information:
-    """The expected information, in bits, of each chosen question, the best first, and the mean of all."""
+    """The expected information of the chosen opinions in bits, best first, and its mean over all choices."""
 
     bits: tuple[float, ...]
     mean_bits: float
@@ -100,9 +100,9 @@ def request_second_opinions(
 
     The random share is chosen by a hash of seed and question, independently of verdicts. A verdict reports an
     error if its decision is "revise" or "reject" or if it names a kind of error. Questions with two reviewers
-    get no further reviewer, except by expected information, up to three and never in the random share: there,
-    the number of reviewers must not depend on verdicts. Questions without a reviewer are skipped; call this
-    function again once they have one. The batch is locked.
+    get no further reviewer, except by expected information: then a question outside the random share can get
+    a third one. In the random share, the number of reviewers must not depend on verdicts. Questions without a
+    reviewer are skipped; call this function again once they have one. The batch is locked.
 
     Args:
         db: a session for writing.
@@ -171,17 +171,17 @@ def _plan_second_opinions(
     if is_by_information and informative < 1:
         raise InvalidValue("questions by expected information", f"must be 1 or more, not {informative}")
     current = load_current_assignments(db, batch)
-    in_queue = count_free_by_question(db, batch_id=batch.id)
+    free_by_question = count_free_by_question(db, batch_id=batch.id)
     random_share = rule.draw_random_share(load_question_ids(db, batch_id=batch.id))
-    chosen = set(random_share)
+    chosen_row_ids = set(random_share)
     if rule.scope is SecondOpinionScope.SHARE_AND_ERRORS:
-        chosen |= load_questions_with_errors(db, batch_id=batch.id)
+        chosen_row_ids |= load_questions_with_errors(db, batch_id=batch.id)
     to_assign, without_reviewer_count = [], 0
     for member in list_batch_members(db, batch_id=batch.id):
-        if member.question_row_id not in chosen:
+        if member.question_row_id not in chosen_row_ids:
             continue
         holders = list_current_holders(current.states.get(member.question_row_id, {}))
-        reviewer_count = len(holders) + in_queue.get(member.question_row_id, 0)
+        reviewer_count = len(holders) + free_by_question.get(member.question_row_id, 0)
         without_reviewer_count += reviewer_count == 0
         if reviewer_count == 1:
             to_assign.append(
@@ -198,12 +198,21 @@ def _plan_second_opinions(
     )
     information = None
     if is_by_information:
-        looks, information = _choose_by_information(
-            db, batch, people, current=current, left_out=random_share | in_queue.keys(), count=informative
+        opinions_by_person, information = _choose_by_information(
+            db,
+            batch,
+            people,
+            current=current,
+            left_out=random_share | free_by_question.keys(),
+            count=informative,
         )
         distribution = Distribution(
             by_person={
-                person: tuple(sorted((*group, *looks.get(person, ())), key=lambda item: item.position))
+                person: tuple(
+                    sorted(
+                        (*group, *opinions_by_person.get(person, ())), key=lambda question: question.position
+                    )
+                )
                 for person, group in distribution.by_person.items()
             },
             unplaced=distribution.unplaced,
@@ -226,12 +235,14 @@ def _choose_by_information(
     left_out: frozenset[int],
     count: int,
 ) -> tuple[dict[int, list[UnderassignedQuestion]], _Information]:
-    """Choose questions for each person id: judged by all their reviewers, and not adjudicated."""
+    """Choose questions by person id. Their reviewers have all judged them, and they are not adjudicated."""
     verdicts = load_latest_verdicts(db, batch_ids=[batch.id])
     if not len(verdicts):
         return {}, _Information(bits=(), mean_bits=0.0)
     decisions = count_decisions(verdicts, people=tuple(person.id for person in people))
-    adjudicated = {item.question_row_id for item in load_adjudication_outcomes(db, batch_ids=[batch.id])}
+    adjudicated = {
+        adjudication.question_row_id for adjudication in load_adjudication_outcomes(db, batch_ids=[batch.id])
+    }
     members = {member.question_row_id: member for member in list_batch_members(db, batch_id=batch.id)}
     columns = np.searchsorted(decisions.people, [person.id for person in people])
     can_judge = np.zeros((len(decisions.questions), len(people)), dtype=np.bool_)
@@ -248,11 +259,11 @@ def _choose_by_information(
                 for person, column in zip(people, columns.tolist(), strict=True)
             ]
     information = compute_expected_information(decisions.counts)[:, columns]
-    looks: dict[int, list[UnderassignedQuestion]] = {}
-    chosen = choose_informative_opinions(information, can_judge, count=count)
-    for look in chosen:
-        member = members[int(decisions.questions[look.question])]
-        looks.setdefault(people[look.person].id, []).append(
+    opinions_by_person: dict[int, list[UnderassignedQuestion]] = {}
+    chosen_opinions = choose_informative_opinions(information, can_judge, count=count)
+    for opinion in chosen_opinions:
+        member = members[int(decisions.questions[opinion.question])]
+        opinions_by_person.setdefault(people[opinion.person].id, []).append(
             UnderassignedQuestion(
                 question_row_id=member.question_row_id,
                 exam_row_id=member.exam_row_id,
@@ -260,8 +271,8 @@ def _choose_by_information(
                 missing_reviewers=1,
             )
         )
-    return looks, _Information(
-        bits=tuple(look.bits for look in chosen),
+    return opinions_by_person, _Information(
+        bits=tuple(opinion.bits for opinion in chosen_opinions),
         mean_bits=float(information[can_judge].mean()) if can_judge.any() else 0.0,
     )
 

@@ -47,8 +47,8 @@ def share_batch(
 ) -> ShareSummary:
     """Create or extend the shared queue of a batch. Locks the batch's row.
 
-    A further call adds members, reviewers per question, or questions that were drawn since. A smaller overlap
-    than before removes nothing.
+    A further call adds members, reviewers per question, or questions that were drawn since the last call. A
+    smaller overlap than before removes nothing.
 
     Args:
         db: a session for writing.
@@ -77,14 +77,14 @@ def share_batch(
     new_members = shared_queues.add_pool_members(
         db, batch_id=loaded_batch.id, person_ids=[person.id for person in people], now=now
     )
-    holders: dict[int, int] = {}
+    reviewer_counts: dict[int, int] = {}
     for question_row_id, _, state in iterate_assignments(db, batch_id=loaded_batch.id):
         if state not in (AssignmentState.WITHDRAWN, AssignmentState.SKIPPED):
-            holders[question_row_id] = holders.get(question_row_id, 0) + 1
+            reviewer_counts[question_row_id] = reviewer_counts.get(question_row_id, 0) + 1
     additions = [
         (question, missing)
         for question in shared_queues.list_queue_questions(db, batch_id=loaded_batch.id)
-        if (missing := overlap - question.free - holders.get(question.question_row_id, 0)) > 0
+        if (missing := overlap - question.free - reviewer_counts.get(question.question_row_id, 0)) > 0
     ]
     shared_queues.add_free_judgements(db, batch_id=loaded_batch.id, requests=additions)
     added = sum(missing for _, missing in additions)

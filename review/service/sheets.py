@@ -52,7 +52,7 @@ from storage.review.verdicts import (
 
 #: The number of next open questions whose images may be preloaded, and the maximum number of their exams.
 _PRELOAD_QUESTIONS, _PRELOAD_EXAMS = 8, 2
-#: How many of the last verdicts the form lists.
+#: The number of last verdicts that the form lists.
 _RECENT_VERDICTS = 10
 
 
@@ -138,7 +138,7 @@ def load_page(
     own_answer = work.own_answer if settings.mode is Mode.ANSWER_FIRST else None
     blind = settings.mode is Mode.ANSWER_FIRST and own_answer is None
     fixed_alignment = None if blind or not settings.show_report else work.locked_alignment
-    report_open = fixed_alignment is not None
+    is_report_open = fixed_alignment is not None
     skip = find_last_skip(db, **assignment_key) if work.assigned.state is AssignmentState.SKIPPED else None
     loaded_question = load_question_with_exam(db, question_id=question, blind=blind)
     previous_row_id, next_row_id = assignments.find_neighbours(db, **reviewer_key, position=position)
@@ -171,8 +171,8 @@ def load_page(
         last_verdict=find_last_verdict(db, **assignment_key) if work.has_verdicts and not blind else None,
         skipped=skip[1] if skip else None,
         recent=tuple(recent),
-        report_open=report_open,
-        report=load_report(db, exam_id=work.exam_row_id) if report_open else None,
+        report_open=is_report_open,
+        report=load_report(db, exam_id=work.exam_row_id) if is_report_open else None,
         fixed_alignment=fixed_alignment,
         viewing_times=ViewingTimes(
             seconds=seconds, seconds_looking=looking_seconds, seconds_away=away_seconds
@@ -272,7 +272,7 @@ def load_id_mask(db: Session, *, batch_id: int) -> IdMask:
 
 
 def find_next_open(db: Session, *, person: Person, batch_id: int, after: int) -> int | None:
-    """Return the id of the next open question after ``after``, else of the first open one, or None."""
+    """Return the id of the open question after ``after``, or else of the first one; None if none is open."""
     require(person, Action.JUDGE)
     current = assignments.find_assignment(db, person_id=person.id, batch_id=batch_id, question_id=after)
     if current is not None:

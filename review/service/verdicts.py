@@ -99,7 +99,7 @@ def save_verdict(
         loaded_question: the question from :func:`lock_for_verdict` in this transaction; None to load it.
 
     Returns:
-        The stored verdict. A repeated request with the same revision and content returns the first one.
+        The stored verdict. A repeated request with the same revision and content stores nothing.
 
     Raises:
         NotAllowed: the verdict is another person's.
@@ -287,7 +287,7 @@ def save_draft(  # allow writes-without-record: a draft is not a judgement yet
         batch_id: the id of the batch.
         question_row_id: the id of the question.
         part: the name of the part of the form.
-        revision: the revision of the draft that the form was opened with; 0 without a draft.
+        revision: the revision of the draft that the form was opened with; 0 if there was none.
         body: the content of the draft.
         now: the current time.
 
