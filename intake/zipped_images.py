@@ -71,7 +71,7 @@ class ZippedImages:
         ) as error:
             raise InvalidValue(_FIELD, f"{image_path!r} cannot be unpacked: {error}") from error
 
-    def _member(self, image_path: str) -> zipfile.ZipInfo:
+    def _find_member(self, image_path: str) -> zipfile.ZipInfo:
         inner_parts = [part for part in path_parts(image_path) if part != ".."]
         names = ["/".join(inner_parts), "/".join(inner_parts[1:])]
         if self._top_folder:
