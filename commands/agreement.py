@@ -105,7 +105,7 @@ def format_consensus(agreement: BatchAgreement) -> Iterable[str]:
         f"  the model of Dawid and Skene is {consensus.note}"
         if consensus.note
         else (
-            f"  another most probable decision than by majority: {count_text(consensus.changed, 'question')}"
+            f"  most probable decision differs from the majority: {count_text(consensus.changed, 'question')}"
         )
     )
     for person_id, rows in consensus.confusion.items():

@@ -40,7 +40,7 @@ def add_to(verbs: Subparsers) -> None:
     scores.add_argument("release", metavar="RELEASE")
     scores.add_argument("--split", choices=list(Split), type=Split, default=Split.PUBLIC)
     scores.add_argument("--out", type=Path, metavar="DIR", help=f"for the tables {', '.join(_TABLES)}")
-    scores.add_argument("--published", action="store_true", help="with the published models beside")
+    scores.add_argument("--published", action="store_true", help="add the published models to the tables")
     scores.add_argument(
         "--columns",
         type=Path,

@@ -47,7 +47,7 @@ def add_to(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--planted-every", type=int, default=0, metavar="N",
-        help="instead of --planted: one planted question for N of the reviewer's questions",
+        help="instead of --planted: one planted question for every N of the reviewer's questions",
     )  # fmt: skip
     parser.add_argument(
         "--faults", nargs="+", choices=[str(fault) for fault in PlantedFault], metavar="KIND",

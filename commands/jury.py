@@ -56,7 +56,7 @@ def _add_plan(verbs: Subparsers) -> None:
         help="plan a jury; nothing is sent yet",
         description="Models of two or more families answer fixed criteria on each question: yes, no or "
         "insufficient evidence, with a reason. A model never judges what a model of its family wrote, unless "
-        "you give a reason. A model does not get a question again that it has judged by the same criteria.",
+        "you give a reason. A model never judges a question twice by the same criteria.",
     )
     plan.add_argument("dataset", metavar="DATASET")
     plan.add_argument(

@@ -22,7 +22,8 @@ def add_to(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "leaks",
         description="Count patients, images and equal reports in more than one of the datasets, such as a "
-        "training set and a test set. Exits with 1 if a patient or an image is. Equal reports may be "
+        "training set and a test set. Exits with 1 if the datasets share a patient or an image. Equal "
+        "reports may be "
         "templates.",
     )
     parser.add_argument("datasets", nargs="+", metavar="DATASET")

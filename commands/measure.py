@@ -84,8 +84,8 @@ def add_to(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--leave-one-out",
         action="store_true",
-        help="also compare each reader who helped to set the reference (set_reference) by the "
-        "majority of the others who did",
+        help="also score each reader who helped to set the reference (set_reference) against the "
+        "majority of the other such readers",
     )
     parser.add_argument(
         "--agreement",

@@ -38,7 +38,7 @@ def add_to(subparsers: Subparsers) -> None:
     )
     data_use.add_argument("dataset", metavar="DATASET", nargs="?")
     data_use.add_argument(
-        "--allow", choices=list(DataUse), type=DataUse, help="the loosest endpoint that is allowed"
+        "--allow", choices=list(DataUse), type=DataUse, help="the least restrictive data use that is allowed"
     )
     data_use.set_defaults(run=run_data_use)
 

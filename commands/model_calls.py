@@ -38,7 +38,7 @@ def add_lease(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=60,
         metavar="SECONDS",
-        help="after which other processes call the requests of a process that was killed (default 60)",
+        help="seconds after which other processes take over the requests of a killed process (default 60)",
     )
 
 

@@ -169,7 +169,7 @@ def run_add_corrected(args: argparse.Namespace) -> int:
     for reason in result.unusable:
         print(reason, file=sys.stderr)
     print(
-        f"Added {count_text(result.added, 'example')} from {result.prompt}, {result.known:,} known already."
+        f"Added {count_text(result.added, 'example')} from {result.prompt}, {result.known:,} stored before."
     )
     if result.added:
         print("`cli.py prompt export-examples` makes them part of the next version.")

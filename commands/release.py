@@ -141,7 +141,7 @@ def add_to(subparsers: Subparsers) -> None:
         "--boxes",
         choices=[box_format.value for box_format in BoxFormat],
         default=BoxFormat.GEMEX.value,
-        help="form of the boxes (default gemex: the grid of 224 x 224); ms-swift converts them itself",
+        help="format of the boxes (default gemex: the grid of 224 x 224); ms-swift converts them itself",
     )
     training.add_argument(
         "--split",

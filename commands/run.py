@@ -336,7 +336,7 @@ def run_read_batch(args: argparse.Namespace) -> int:
         )
         print(
             f"{path}: {reading.ended:,} requests ended, {reading.waiting:,} wait again, {reading.known:,} "
-            f"lines known before. {reading.left:,} requests of the run are still without a result."
+            f"lines read before. {reading.left:,} requests of the run are still without a result."
         )
         for custom_id in reading.unknown[:10]:
             print(f"{path}: the run has no request {custom_id!r}", file=sys.stderr)

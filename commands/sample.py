@@ -105,9 +105,9 @@ def add_to(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--compare",
         metavar="PERCENT:ODDS",
-        help="draw nothing, but simulate uniform draws and draws by risk, if PERCENT of the questions have "
-        "an error, with odds ODDS times as high at the highest risk as without any, such as 10:5; the "
-        "sources of risk are those of --by-risk",
+        help="draw nothing; simulate uniform draws and draws by risk, assuming that PERCENT of the questions "
+        "have an error, and that the odds of an error are ODDS times as high at the highest risk as at no "
+        "risk, such as 10:5; the sources of risk are those of --by-risk",
     )
     parser.add_argument("--dry-run", action="store_true", help="show the plan without drawing")
     parser.set_defaults(run=run)

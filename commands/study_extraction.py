@@ -23,7 +23,7 @@ def add_subcommands(subcommands: Subparsers) -> None:
         "extraction",
         help="print the error rate of each extraction rule, or list and mark a sample of replies",
         description="Prints CSV: rule, replies, marked, wrong, error_rate, low, high. With --rule, the "
-        "random sample of a rule's replies. With --mark, save the mark of one reply of it.",
+        "random sample of a rule's replies. With --mark, save the mark of one of these replies.",
     )
     extraction.add_argument("study", metavar="NAME")
     extraction.add_argument("--rule", metavar="RULE", help="list the sample of this rule")

@@ -212,9 +212,7 @@ def _choose_assumptions(args: argparse.Namespace, pilot: Pilot | None) -> PowerA
     )
     assumptions_class = ArmAssumptions if has_arms else PowerAssumptions
     if pilot is not None and not isinstance(pilot.assumptions, assumptions_class):
-        raise Refused(
-            "The pilot compares readers with a model, and the plan two arms, or the other way round."
-        )
+        raise Refused("One of pilot and plan compares readers with a model, the other two arms.")
     values: dict[str, Any] = {} if pilot is None else asdict(pilot.assumptions)
     values |= {
         name: value for name, value in (given_values | {"spread": args.spread}).items() if value is not None

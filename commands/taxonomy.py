@@ -37,7 +37,7 @@ def add_to(subparsers: Subparsers) -> None:
         help="give a raw name a controlled name",
         description="Give a raw name of a dataset a controlled name. Questions are not changed.",
     )
-    unmap = verbs.add_parser("unmap", help="remove the mapping of a raw name by the dataset")
+    unmap = verbs.add_parser("unmap", help="remove the dataset's own mapping of a raw name")
     for verb in (names, mapping, unmap):
         verb.add_argument("dataset", metavar="DATASET")
         verb.add_argument(

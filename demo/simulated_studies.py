@@ -45,8 +45,8 @@ _GUIDELINE = """\
 
 - Give one answer per case; select all correct options if the question asks for it.
 - *Cannot determine* is an answer: choose it if the images do not show it.
-- Report a question that is at fault, with the reason. You may answer it all the same.
-- The clock runs while an image is on the screen and you are there. Take breaks.
+- Report a faulty question, with the reason. You can still answer it.
+- Time is measured while an image is on screen and you are active. Take breaks.
 """
 
 

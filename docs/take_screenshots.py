@@ -255,8 +255,8 @@ SCREENSHOTS = (
 def main() -> int:
     """Take the pictures; return 1 if a page does not show its expected text."""
     parser = argparse.ArgumentParser(description="Every page of the demo as a picture, dark and light.")
-    parser.add_argument("--only", default="", metavar="NAME", help="entries whose names begin so")
-    parser.add_argument("--home", type=Path, help="a demo workspace that is there already")
+    parser.add_argument("--only", default="", metavar="NAME", help="only entries whose names begin with NAME")
+    parser.add_argument("--home", type=Path, help="an existing demo workspace")
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the pictures")
     parser.add_argument("--port", type=int, default=0, help="of the app; by default a free one")
     parser.add_argument(

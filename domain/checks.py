@@ -199,7 +199,7 @@ CHECKS: Mapping[Check, CheckDeclaration] = {
         ),
         _declare_wording_check(
             Check.SEVERAL_CORRECT,
-            "No other option follows from the key or is supported by the report as well.",
+            "No other option follows from the key or is also supported by the report.",
             ErrorKind.SEVERAL_CORRECT,
             needs=(Need.OPTIONS,),
         ),
@@ -255,7 +255,7 @@ CHECKS: Mapping[Check, CheckDeclaration] = {
             version=1,
             group=CheckGroup.DATASET,
             severity=Severity.WARNING,
-            description="The question is not a near-duplicate of another question of the exam that is kept.",
+            description="The question is not a near-duplicate of a kept question of the same exam.",
             on_by_default=False,
         ),
         CheckDeclaration(

@@ -101,4 +101,4 @@ class TextHit:
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end:
-            raise InvalidValue("hit", f"must end after its start, not {self.start} to {self.end}")
+            raise InvalidValue("passage", f"must end after its start, not {self.start} to {self.end}")

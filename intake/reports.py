@@ -58,7 +58,7 @@ class ImportReport:
         sentence = f"Images added to {count_text(self.completed_exams, 'exam')} of earlier imports"
         if self.converted_questions:
             questions = count_text(self.converted_questions, "question")
-            sentence += f"; boxes of {questions} converted to their pixels"
+            sentence += f"; boxes of {questions} converted to pixels of the images"
         return sentence + "."
 
 

@@ -396,7 +396,7 @@ class _MarkedCases:
         cases = self.list_common_cases(raters)
         undefined = MrmcComparison(
             readers=len(contrasts), cases=len(cases), difference=None,
-            note="not defined: no case with a lesion that all read, or none without a lesion",
+            note="not defined: no case with a lesion that all read, or no case without a lesion",
         )  # fmt: skip
         if not cases or not len(contrasts):
             return [replace(undefined, note="not defined: no reader, or no case that all read")]
@@ -405,7 +405,7 @@ class _MarkedCases:
             return [undefined]
         values, covariance = contrasts @ figures.values, figures.covariance_of(contrasts)
         if not np.isfinite(covariance).all():
-            return [replace(undefined, note="no interval: one case with a lesion, or one without")]
+            return [replace(undefined, note="no interval: only one case with a lesion, or only one without")]
         n, n_clusters = len(cases), len(figures.leave_one_out)
         random = obuchowski_rockette(values, covariance, cases=n, confidence=self.confidence)
         fixed = fixed_readers(values, covariance, cases=n, n_clusters=n_clusters, confidence=self.confidence)
@@ -424,9 +424,9 @@ def _measure_rater(rater: _Rater, marked: _MarkedCases, figure: FigureOfMerit) -
     if not cases:
         note = "not defined: no case was read by both"
     elif math.isnan(value):
-        note = "not defined: no case with a lesion, or none without"
+        note = "not defined: no case with a lesion, or no case without a lesion"
     elif not math.isfinite(se):
-        note = "no interval: one case with a lesion, or one without"
+        note = "no interval: only one case with a lesion, or only one without"
     elif not 0 < value < 1 or se == 0:
         note = "no interval: the scores separate lesions and false marks completely"
     low = high = None

@@ -35,6 +35,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from domain.count_texts import count_text
 from measures.agreement import SMALL_SAMPLE
 from measures.clusters import renumber_clusters
 from measures.estimate import Estimate
@@ -116,7 +117,10 @@ def agreement_coefficient(
         return Estimate(n=sum(part.n for part in parts), note=note)
     n, n_included = sum(part.n for part in defined), sum(len(part.rows) for part in defined)
     value = sum(part.n * (part.value or 0.0) for part in defined) / n
-    notes = ["one stratum has a single category and is left out"] if len(defined) < len(parts) else []
+    left_out = len(parts) - len(defined)
+    notes = (
+        [f"left out: {count_text(left_out, 'stratum', 'strata')} with a single category"] if left_out else []
+    )
     if n < SMALL_SAMPLE:
         notes.append(f"fewer than {SMALL_SAMPLE} questions")
     note = "; ".join(notes)
@@ -156,7 +160,9 @@ def agreement_coefficient(
             high=1.0 if value > 1 - 1e-12 else max(float(high), value), method=POSTERIOR, note=note,
         )  # fmt: skip
     if ordinal or se == 0:
-        reason = "ordinal with linear weights, not drawn" if ordinal else "the questions do not differ"
+        reason = (
+            "ordinal with linear weights, which needs draws" if ordinal else "the questions do not differ"
+        )
         return Estimate(n=n, value=value, se=se, note=f"no interval: {reason}")
     degrees = (sum(part.n_answered for part in defined) if clusters is None else n_clusters) - 1
     half_width = float(scipy.special.stdtrit(degrees, 0.5 + confidence / 2)) * se

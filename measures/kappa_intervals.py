@@ -36,6 +36,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from domain.count_texts import count_text
 from measures.agreement import CONFIDENCE, SMALL_SAMPLE, contingency
 from measures.clusters import renumber_clusters
 from measures.estimate import Estimate
@@ -428,7 +429,8 @@ def _combine(
     )
     se = _compute_standard_error(influences, clusters)
     if left_out:
-        note = "; ".join(filter(None, [note, f"{left_out} answer format with one category left out"]))
+        formats = count_text(left_out, "answer format")
+        note = "; ".join(filter(None, [note, f"left out: {formats} with a single category"]))
     if smallest_count >= MIN_LARGE_SAMPLE_COUNT or not options.draws:
         return _Draft(estimate=_build_large_sample_estimate(n, value, se, options.confidence, note))
     return _Draft(

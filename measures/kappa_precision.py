@@ -95,7 +95,7 @@ def cases_for_kappa(
         if _find_lowest_kappa(share, raters) < limit < 1
     ]
     if not limits:
-        raise InvalidValue("half_width", f"{half_width} is so large that every interval fits")
+        raise InvalidValue("half_width", f"{half_width} is so large that every interval is narrower")
     critical = float(scipy.special.chdtri(1, 1 - confidence))
     return max(
         2,

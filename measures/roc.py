@@ -331,7 +331,6 @@ def _compute_auc(
     jackknife: bool,
 ) -> tuple[float, Matrix]:
     """Return the AUC and the influence of each case or cluster, shape (cases or clusters,)."""
-    influence = np.zeros(len(truth))
     is_known = ~np.isnan(scores)
     is_positive, is_negative = is_known & (truth == 1), is_known & (truth == 0)
     m, n = int(is_positive.sum()), int(is_negative.sum())

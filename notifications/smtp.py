@@ -88,7 +88,7 @@ def read_smtp_settings() -> SmtpSettings:
         raise InvalidValue(_SECURITY, f"must be {', '.join(Security)}, not {security_name!r}")
     security, user, password = Security(security_name), _read(_USER), _read_password()
     if bool(user) != bool(password):
-        raise InvalidValue(_USER, f"needs {_PASSWORD_FILE} too, and the reverse")
+        raise InvalidValue(_USER, f"must be set together with {_PASSWORD_FILE}")
     if user and security is Security.NONE:
         raise InvalidValue(_SECURITY, "must be starttls or tls, because the password would be readable")
     return SmtpSettings(

@@ -188,8 +188,9 @@ def _find_field_name_problem(names: list[str]) -> tuple[str, str] | None:
     for name in names:
         if name not in REQUIRED_FIELDS + OPTIONAL_FIELDS:
             return name, "is not a field of overread.reading/1"
-    if len(set(names)) != len(names):
-        return names[0], "appears twice in the header"
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            return name, "appears twice in the header"
     return None
 
 

@@ -75,7 +75,7 @@ def draw_device(spec: FindingSpec, cage: Cage, heart: Heart, random: np.random.G
         FindingKind.NASOGASTRIC_TUBE: _draw_nasogastric_tube,
     }
     if spec.kind not in draw_functions:
-        raise ValueError(f"{spec.kind} is no line, tube or case")
+        raise ValueError(f"{spec.kind} is not a device")
     return draw_functions[spec.kind](cage.habitus, random, strength)
 
 

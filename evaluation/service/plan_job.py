@@ -38,7 +38,7 @@ def _run(job: JobRun[PlanParameters]) -> None:
             now=job.now(),
         )
         job.raise_if_cancelled()
-        job.finish(db, f"Planned {name}. Nothing was sent yet; start it above.")
+        job.finish(db, f"Planned {name}. No request has been sent; start it above.")
 
 
 EVALUATION_PLAN = JobKind(

@@ -122,7 +122,7 @@ def _check_columns(mapping: Mapping, columns: list[str] | None, raw_records: lis
             f"Correct it, or write {path.text + '?'!r} if most records lack it"
         )
         if not suggestion:
-            reason += f", or {{ value = {json.dumps(path.text)} }} for the same text in each"
+            reason += f", or {{ value = {json.dumps(path.text)} }} for the same text in each record"
         raise mapping.error(keys, reason)
 
 

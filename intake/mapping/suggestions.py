@@ -354,7 +354,8 @@ def _find_answer_texts(sample: TableSample, columns: MappingType[str, tuple[str,
         return None
     return LayoutIssue(
         name="texts",
-        text=f"The answers are the texts of options ({match_count:,} of {len(pairs):,} match one exactly).",
+        text=f"The answers are the texts of options ({match_count:,} of {len(pairs):,} match an option "
+        "exactly).",
         fixes=(("text", "Find the option with that text"),),
     )
 

@@ -348,7 +348,7 @@ def _load_endpoints(db: Session, by: Person, names: Sequence[str]) -> dict[str, 
             raise InvalidValue(
                 "endpoints",
                 f"{endpoints[family].name} and {name} are both of the family {family}; each judge must be of "
-                "another one",
+                "a different family",
             )
         endpoints[family] = endpoint
     if len(endpoints) < MIN_FAMILIES:
@@ -366,7 +366,8 @@ def _read_family(stated: str | None, *family_groups: Collection[str]) -> str | N
         if family in families:
             return family
     raise InvalidValue(
-        "written by", f"{stated.strip()!r} is no known model family; those are {', '.join(sorted(families))}"
+        "written by",
+        f"{stated.strip()!r} is not a known model family; known are {', '.join(sorted(families))}",
     )
 
 
@@ -424,7 +425,8 @@ def _load_prompt(
         name = label.partition("@")[0]
         if name not in CHECKS_BY_PROMPT:
             raise InvalidValue(
-                "prompt", f"{label} is for no check by a jury; those are {', '.join(CHECKS_BY_PROMPT)}"
+                "prompt",
+                f"{label} is not the prompt of a check by a jury; those are {', '.join(CHECKS_BY_PROMPT)}",
             )
         if CHECKS_BY_PROMPT[name] is check:
             return models.load_prompt(db, by=by, label=label)
@@ -485,7 +487,8 @@ def load_questions(db: Session, numbers: Collection[int]) -> Iterator[tuple[int,
 def _describe_nothing_left(plans: Sequence[_Plan]) -> str:
     if any(excluded for plan in plans for excluded in plan.excluded.values()):
         return (
-            "No question is left: a model of the family of each judge wrote the others. Choose endpoints of "
+            "No question is left: each remaining question was written by a model of a judge's family. "
+            "Choose endpoints of "
             "other families, or state a reason why they may judge their own."
         )
     return "No question is left: these models have judged all of them by these criteria."

@@ -15,7 +15,8 @@ from domain.protocols import Adjustment
 from measures.families import Pairs, resolve_pairs
 
 _SCOPE = (
-    "The comparisons over all tasks are one family, those of all single tasks another. The comparisons of "
+    "The comparisons over all tasks are one family, the comparisons of all single tasks another. The "
+    "comparisons of "
     "the readers' mean with the models are adjusted in the same way, separately from the pairs."
 )
 

@@ -60,7 +60,7 @@ _TABLES = {
         (
             "Each reader counts once, with the mean over the arms if the arm is empty. Readers as a random "
             "and as a fixed effect; without and with the readers who contributed to the answer key. Leave "
-            "one out: each of these by the majority of the others who contributed."
+            "one out: each contributor is scored by the majority of the other contributors."
         ),
     ),
     "reader_means": (
@@ -78,7 +78,7 @@ _TABLES = {
         ),
     ),
     "leave_one_out_paired": (
-        "Differences of these readers from the models, by the others' majority",
+        "Readers who contributed to the answer key minus the models, by the others' majority",
         "Reader and model by the reader's own reference; Tango intervals.",
     ),
     "missing_answers": (
@@ -184,10 +184,11 @@ _TABLES = {
         "Percentages; n in the first column, intervals in “Accuracy by category”.",
     ),
 }
+_NO_LEAVE_ONE_OUT = "The protocol does not declare leave-one-out, or no reader contributed to the answer key."
 #: Reasons why tables are empty; tables without an entry show "None.".
 _REASONS_FOR_EMPTY = {
-    "leave_one_out": "The protocol does not declare it, or no reader contributed to the answer key.",
-    "leave_one_out_paired": "The protocol does not declare it, or no reader contributed to the answer key.",
+    "leave_one_out": _NO_LEAVE_ONE_OUT,
+    "leave_one_out_paired": _NO_LEAVE_ONE_OUT,
     "missing_answers": "No answer is missing, or the study has only readers or only models.",
     "arms": "The study has one arm.",
     "calibration": "No model stated the probability that its answer is correct.",

@@ -175,7 +175,7 @@ def _describe_readers(comparison: MrmcComparison, *, has_helpers: bool) -> str:
     if not has_helpers:
         return readers
     if comparison.leave_one_out:
-        return f"{readers}, each of those who contributed to the answer key by the majority of the others,"
+        return f"{readers} (contributors to the answer key are scored by the majority of the others)"
     if comparison.includes_helpers:
         return f"{readers}, including those who contributed to the answer key,"
     return f"{readers} who did not contribute to the answer key"

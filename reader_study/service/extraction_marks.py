@@ -86,7 +86,8 @@ def load_extraction_check(
     if chosen_rule is None:
         return ExtractionCheck(rates=rates, rule=None, sample=())
     if chosen_rule not in groups:
-        raise InvalidValue("rule", f"{chosen_rule!r} read no reply of {study}. Rules: {', '.join(groups)}")
+        reason = f"no reply of {study} was read by the rule {chosen_rule!r}. Rules: {', '.join(groups)}"
+        raise InvalidValue("rule", reason)
     sample = []
     for prediction in groups[chosen_rule][:size]:
         reply = identify_reply(prediction)

@@ -112,7 +112,8 @@ def import_predictions(
     }.get(model)
     if existing_model is not None and existing_model.simulated != simulated:
         raise Refused(
-            f"A model named {model} already exists, and only one of the two is simulated. Use another name."
+            f"A model named {model} already exists, and only one of the two models is simulated. Use "
+            "another name."
         )
     answered_before = (
         prediction_storage.load_predicted_questions(db, model_id=existing_model.id)

@@ -277,7 +277,8 @@ def _find_question(db: Session, *, by: Person, release_id: int, question_id: str
     )  # fmt: skip
     if not matches:
         raise NotFound(
-            f"The release has no question {question_id!r} that you can report. Reviewers can report "
+            f"The release has no question {question_id!r} in which you can report a problem. Reviewers can "
+            "report "
             "questions that they judged, readers those that they read in a closed study."
         )
     return matches[0]

@@ -110,10 +110,10 @@ def hash_pixels(
         try:
             with store.local_file(sha256) as path:
                 pixels = decoder.decode(path, name=sha256).pixels
+            digest = hashlib.sha256(f"{pixels.shape}\0".encode())
+            digest.update(pixels.astype("<i4").tobytes())
+            hashes[sha256] = digest.hexdigest()
         except (NotFound, UnreadableImage):
-            continue
-        digest = hashlib.sha256(f"{pixels.shape}\0".encode())
-        digest.update(pixels.astype("<i4").tobytes())
-        hashes[sha256] = digest.hexdigest()
+            pass
         progress(count)
     return hashes

@@ -38,7 +38,7 @@ TRAIN_FILE = "train.jsonl"
 DESCRIPTION_FILE = "training.json"
 NO_IMAGE = "left out: an image of its exam is not in the release"
 UNREADABLE = "left out: an image of its exam cannot be read"
-NO_SUCH_SIZE = "left out: an image or box that the form does not allow"
+NO_SUCH_SIZE = "left out: an image or box that the box format does not allow"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -258,10 +258,10 @@ def check_key_errors(
             f"{problem} Review more questions, correct or reject faulty questions, or choose a higher limit."
         )
     return (
-        f"Key errors are {format_percent(key_error_rate.rate.estimate)} of the whole, 95 % interval"
+        f"Key errors: {format_percent(key_error_rate.rate.estimate)} of the dataset, 95 % interval"
         f" {format_interval(key_error_rate.rate.low, key_error_rate.rate.high)} (n ="
-        f" {key_error_rate.rate.reviewed:,} judged questions); {format_percent(key_error_rate.worst_limit)}"
-        f" at the most, which is under {100 * limit:g} %."
+        f" {key_error_rate.rate.reviewed:,} judged questions). In the worst case at most"
+        f" {format_percent(key_error_rate.worst_limit)}, below the limit of {100 * limit:g} %."
     )
 
 

@@ -179,7 +179,7 @@ def _build_summary(
     if missing_repeats:
         notes.append(
             "Not placed: "
-            + ", ".join(f"{count:,} repeats of {name}" for name, count in missing_repeats)
+            + ", ".join(f"{count:,} repeats for {name}" for name, count in missing_repeats)
             + (
                 ". A repeat needs a position between two exams, with the minimum gap after the first "
                 "showing and before the last question."
@@ -193,7 +193,7 @@ def _build_summary(
     if missing_planted:
         notes.append(
             "Not placed: "
-            + ", ".join(f"{count:,} planted ones of {name}" for name, count in missing_planted)
+            + ", ".join(f"{count:,} planted questions for {name}" for name, count in missing_planted)
             + (
                 ". Planted questions need questions without reported errors that the reviewer has not "
                 "judged, and a free position."

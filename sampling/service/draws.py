@@ -517,7 +517,7 @@ def _describe_selection(selection: BalancedSelection) -> str:
     return (
         f"{count_text(total, 'exam')} selected by the findings in their reports: {selection.healthy:,} "
         f"healthy ({100 * selection.healthy / total:.2f} %), {counts or 'none with findings'}. "
-        "Dataset estimates leave this batch out."
+        "Dataset estimates exclude this batch."
     )
 
 

@@ -158,7 +158,7 @@ def current_deposits(workspace: Workspace) -> Deposits | None:
 def _require_outside(setting: str, value: str, workspace: Workspace) -> Path:
     path = Path(value).expanduser().resolve()
     if path.is_relative_to(workspace.home.resolve()):
-        raise InvalidValue(setting, f"{path} is inside the workspace, where it protects nothing")
+        raise InvalidValue(setting, f"{path} is inside the workspace; choose a place outside it")
     return path
 
 

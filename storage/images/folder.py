@@ -67,7 +67,7 @@ class FolderStore:
                 file.write(b"overread")
                 file.flush()
         except OSError as error:
-            raise NotNow(f"The folder of images cannot be written. {describe_file_error(error)}") from error
+            raise NotNow(f"The image folder is not writable. {describe_file_error(error)}") from error
 
     def _not_found(self, sha256: str) -> NotFound:
         return NotFound(f"The folder {self._folder} has no image {sha256}; import it again.")

@@ -31,7 +31,7 @@ def _run_on_engine() -> None:
                 if is_sqlite and (
                     violation := connection.exec_driver_sql("PRAGMA foreign_key_check").first()
                 ):
-                    raise ValueError(f"a migration left a loose reference in table {violation[0]}")
+                    raise ValueError(f"a migration left a reference to a missing row in table {violation[0]}")
         finally:
             if is_sqlite and not connection.invalidated:  # Ctrl-C closes the connection
                 driver.execute("PRAGMA foreign_keys = ON")

@@ -162,7 +162,7 @@ def add_report(
         with db.begin_nested():
             db.add(row)
     except IntegrityError as error:
-        raise AlreadyThere("You have reported this kind of problem of the question already.") from error
+        raise AlreadyThere("You have already reported this kind of problem in this question.") from error
     return row.id or 0
 
 

@@ -61,7 +61,7 @@ def test_an_evaluation_is_planned_started_and_reported(
     page = press(page, "Plan evaluation")
     wait_for_jobs()
     page = page.run()
-    assert "Planned vision. Nothing was sent yet" in get_text(page)
+    assert "Planned vision. No request has been sent" in get_text(page)
     assert server.raw == []
     assert next(element for element in page.button if element.label == "Compute results").disabled
     page = press(page, "Start")

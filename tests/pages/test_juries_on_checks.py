@@ -53,7 +53,7 @@ def test_a_jury_is_planned_started_and_its_votes_are_shown(importer, server, run
     judges = next(element for element in page.multiselect if element.label == "Judges")
     judges.set_value(["qwen", "gpt"])
     page = press(page, "Plan jury")
-    assert "Planned jury 1. Nothing was sent yet" in get_text(page)
+    assert "Planned jury 1. No request has been sent" in get_text(page)
     assert server.bodies == []
     page = press(page, "Start jury")
     wait_for_jobs()

@@ -166,7 +166,7 @@ def test_an_example_is_written_from_a_report_and_saved_as_the_next_version(works
     sign_in_as("cora", Role.COORDINATOR)
     page = choose_part(run_page(PROMPTS), "Examples")
     page = press(page, "Add corrected replies of mcq@1")
-    assert "Added 0 examples, 0 known already." in read_text(page)  # no model wrote these questions
+    assert "Added 0 examples, 0 stored before." in read_text(page)  # no model wrote these questions
     find_by_label(page.text_input, "Exam").set_value("E404").run()
     assert "Dataset demo has no exam 'E404'." in read_text(page)
     page = press(page, "Draw at random")

@@ -88,7 +88,7 @@ def test_the_same_file_with_images_completes_exams_and_converts_boxes(importer_o
     report = importer(content, images=importer.images, skip_known=True)
     assert (report.questions, report.known, report.images) == (0, 2, 1)
     assert report.describe_added_images() == (
-        "Images added to 1 exam of earlier imports; boxes of 1 question converted to their pixels."
+        "Images added to 1 exam of earlier imports; boxes of 1 question converted to pixels of the images."
     )
     assert load_boxes(importer, 1) == [(IN_PIXELS, None)]
     assert load_images(importer) == ["pa.png"]

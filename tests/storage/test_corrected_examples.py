@@ -81,7 +81,7 @@ def list_examples(world):
 
 def test_an_example_has_the_accepted_questions_as_corrected(world, capsys):
     judge_first_report(world)
-    assert "Added 1 example from gemex-questions@1, 0 known already." in add_corrected(capsys)
+    assert "Added 1 example from gemex-questions@1, 0 stored before." in add_corrected(capsys)
     (example,) = list_examples(world)
     reply = json.loads(example.reply)
     kept = {name: [entry for entry in by_number.values() if entry] for name, by_number in reply.items()}
@@ -95,7 +95,7 @@ def test_an_example_has_the_accepted_questions_as_corrected(world, capsys):
     (single,) = kept["single"]
     assert (single["answer"], single["reason"]) == ("D", "The heart is not enlarged at all.")
     assert example.variables["phrases"].startswith("1. Small left pleural effusion.")
-    assert "Added 0 examples from gemex-questions@1, 1 known already." in add_corrected(capsys)
+    assert "Added 0 examples from gemex-questions@1, 1 stored before." in add_corrected(capsys)
     assert cli.main(["prompt", "export-examples", PROMPT, "--note", "With corrections"]) == 0
     with read_only_session(world.engine) as db:
         version = models.load_prompt(db, by=BY, label="gemex-questions@2")

@@ -60,7 +60,7 @@ def test_each_rule_has_a_random_sample_that_a_larger_one_contains(study_world):
     assert [reply.id for reply in large[:3]] == [reply.id for reply in small]
     order = [reply.id.question_row_id for reply in load_check(study_world, "letter").sample]
     assert order != sorted(order)
-    with pytest.raises(InvalidValue, match="'tag' read no reply of first"):
+    with pytest.raises(InvalidValue, match="no reply of first was read by the rule 'tag'"):
         load_check(study_world, "tag")
 
 

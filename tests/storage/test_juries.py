@@ -137,7 +137,7 @@ def test_a_jury_that_another_process_has_taken_over_stores_nothing(importer, ser
 
 def test_the_stated_author_is_a_known_family(importer, server):
     add_questions(importer, server, "Is it there?", families=("qwen", "gpt", "gemma"))
-    with pytest.raises(InvalidValue, match="'Radiologist' is no known model family"):
+    with pytest.raises(InvalidValue, match="'Radiologist' is not a known model family"):
         plan(importer, written_by="Radiologist")
     assert plan(importer, endpoints=("qwen", "gemma"), written_by="GPT-4o").written_by == "gpt"
 

@@ -320,7 +320,7 @@ def test_the_message_names_an_unknown_jury_or_setting(importer, server):
         plan(importer, checks=(Check.SCHEMA,))
     with pytest.raises(InvalidValue, match="questions: must be at least 1"):
         plan(importer, questions=0)
-    with pytest.raises(InvalidValue, match="mcq@1 is for no check by a jury"):
+    with pytest.raises(InvalidValue, match="mcq@1 is not the prompt of a check by a jury"):
         plan(importer, prompts=("mcq@1",))
 
 

@@ -100,7 +100,7 @@ def test_the_protocol_can_include_readers_who_set_the_key(sqlite_engine, tmp_pat
 def test_the_protocol_can_compare_them_by_the_majority_of_the_others(sqlite_engine, tmp_path):
     report = make_report(sqlite_engine, tmp_path, helping=["rea", "rob"], helpers=HelperRule.LEAVE_ONE_OUT)
     primary = next(sentence for sentence in report.words if sentence.startswith("Primary comparison"))
-    text = "2 readers, each of those who contributed to the answer key by the majority of the others,"
+    text = "2 readers (contributors to the answer key are scored by the majority of the others)"
     assert text in primary
     rows = [row for row in report.tables.mrmc if (row.task, row.arm, row.random_readers) == ("all", "", True)]
     assert [row.helpers for row in rows] == list(HelperRule)

@@ -201,9 +201,10 @@ def test_a_property_that_a_later_line_states_holds_for_the_rater(tmp_path):
     ("reference", "note"),
     [
         ((f"5,truth,reference,,{LESION},",), "not defined: no case was read by both"),
-        ((f"1,truth,reference,,{LESION},",), "not defined: no case with a lesion, or none without"),
+        ((f"1,truth,reference,,{LESION},",),
+         "not defined: no case with a lesion, or no case without a lesion"),
         ((f"1,truth,reference,,{LESION},", "2,truth,reference,,,,,,", "3,truth,reference,,,,,,"),
-         "no interval: one case with a lesion, or one without"),
+         "no interval: only one case with a lesion, or only one without"),
     ],
 )  # fmt: skip
 def test_a_figure_without_interval_states_the_reason(tmp_path, reference, note):

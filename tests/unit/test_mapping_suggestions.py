@@ -135,7 +135,7 @@ def test_answers_that_are_texts_of_options_are_found():
         make_single_choice_record(1, answer="nodule"), make_single_choice_record(2, answer="Effusion")
     )
     mapping, issues = suggest(sample)
-    assert issues["texts"].text == "The answers are the texts of options (2 of 2 match one exactly)."
+    assert issues["texts"].text == "The answers are the texts of options (2 of 2 match an option exactly)."
     assert [question.answer for question in read_questions(sample, mapping)] == [(2,), (0,)]
 
 

@@ -59,8 +59,9 @@ def _show_plan_form(
         min_value=0, max_value=1000, key=f"{form_key}-every-{batch.id}",
         value=saved_plan.planted_every if saved_plan else 0,
         help=(
-            "The rate of planted questions, so that attention is measured throughout the batch. 0 plants the "
-            "number beside it. After assigning more questions, hide again with the same rate."
+            "The rate of planted questions, so that attention is measured throughout the batch. With 0, the "
+            "number under “Planted per reviewer” is used. After assigning more questions, hide again with "
+            "the same rate."
         ),
     )  # fmt: skip
     planted_per_reviewer = planted_column.number_input(

@@ -112,7 +112,7 @@ def _show_form(
             help="The endpoint that writes the stems of the condition “paraphrased”. Otherwise not used.",
         )
         left.number_input(
-            "Most calls per condition",
+            "Maximum calls per condition",
             0,
             None,
             0,

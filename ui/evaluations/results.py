@@ -76,7 +76,8 @@ def _choose_release(evaluation: Evaluation) -> str:
         index=names.index(evaluation.release),
         key=f"results-keys-{evaluation.name}-{len(names)}",
         width=420,
-        help="The keys of a corrected release score the same answers again. The former results stay beside.",
+        help="The keys of a corrected release score the same answers again. The previous results remain "
+        "visible.",
     )
 
 

@@ -76,7 +76,7 @@ def _show_reader_means(view: ReportView) -> None:
                 "Mean": _format_measure(row.measure, row.estimate, row.low, row.high),
                 "Readers": row.readers,
                 **(
-                    {"Those of the key": "included" if row.includes_helpers else "excluded"}
+                    {"Readers who set the key": "included" if row.includes_helpers else "excluded"}
                     if has_helpers
                     else {}
                 ),
@@ -291,7 +291,7 @@ def _show_missing_answers(view: ReportView) -> None:
             {
                 "Assumption": row.scenario,
                 "Missing answers assumed": row.filled_readers + row.filled_model,
-                "Of the readers' correct": "–" if row.share_correct is None else f"{row.share_correct:.0%}",
+                "Assumed correct, readers": "–" if row.share_correct is None else f"{row.share_correct:.0%}",
                 "Difference (percentage points)": _format_share(row.difference, row.low, row.high),
                 "Conclusion": row.conclusion or "–",
                 "Note": row.note,

@@ -123,4 +123,4 @@ def _plan_new_jury(form_key: str, dataset: str, dataset_id: int) -> str:
             now=clock(),
         )
     state.clear_form(f"jury-{dataset_id}")
-    return f"Planned jury {jury.id}. Nothing was sent yet; start it above."
+    return f"Planned jury {jury.id}. No request has been sent; start it above."

@@ -82,7 +82,7 @@ def _show_buttons(progress: RunProgress, *, is_active: bool) -> None:
                 _cancel_run,
                 run.name,
                 notice_key=notice_key,
-                help_text="For good. Replies so far stay.",
+                help_text="This cannot be undone. Replies so far are kept.",
             )
 
 

@@ -20,7 +20,8 @@ def show_data_use_form(dataset: str, person: Person) -> None:
     st.caption(
         "Reports, questions and radiographs of this dataset are sent to these endpoints only. Licences "
         "differ: "
-        "PhysioNet allows MIMIC texts at local models, and at providers with zero retention, no human "
+        "PhysioNet allows MIMIC texts to be sent to local models, and to providers with zero retention, no "
+        "human "
         "review and no "
         "training."
     )

@@ -212,7 +212,7 @@ def _add_corrections(label: str, dataset: str) -> str:
         result = release.add_corrected_examples(
             db, by=current_person(), prompt=label, dataset=dataset, now=clock()
         )
-    text = f"Added {count_text(result.added, 'example')}, {result.known:,} known already."
+    text = f"Added {count_text(result.added, 'example')}, {result.known:,} stored before."
     return " ".join([text, *(f"Not usable: {reason}" for reason in result.unusable)])
 
 

@@ -35,7 +35,10 @@ properties.answer.type = "string"
 def show_versions(versions: Sequence[models.PromptVersion]) -> None:
     """Show the versions of a prompt with their notes, the newest first, and the file of a chosen version."""
     show_notice(_NOTICE)  # the first version was saved before the page showed this part
-    st.caption("A stored version never changes. A change is the next version, and its requests are new ones.")
+    st.caption(
+        "A stored version never changes. A change creates the next version, which does not reuse "
+        "earlier replies."
+    )
     show_table(
         [
             {

@@ -33,7 +33,7 @@ def show_region_marking(person: Person, check_id: int) -> None:
     st.progress(task.done / task.total if task.total else 0.0)
     st.caption(
         f"{escape_markdown(task.name)}: {task.done:,} of {count_text(task.total, 'sentence')} marked. "
-        "Each sentence should have one region, on which a reader would look for what it states."
+        "Each sentence should have one region: where a reader would look for what the sentence states."
     )
     if isinstance(sheet, RegionSheet):
         # The text is first: a narrow window shows it without scrolling.
@@ -64,7 +64,7 @@ def _show_sentence(person: Person, sheet: RegionSheet) -> None:
             st.caption("Right: the sentence needs no region. Missed: it describes a region of the image.")
         else:
             st.markdown(f"Region: **{escape_markdown(sentence.region)}**")
-            st.caption("Wrong sentence: it states something else, or more, than the report.")
+            st.caption("Wrong sentence: it states something other, or more, than the report states.")
     labels = {mark: mark.label.capitalize() for mark in sentence.marks}
     present_mark = sheet.marks.get(sheet.id)
     key = f"region-{check_id}-{sheet.id.report}-{sheet.id.sentence}-{sheet.revision}"

@@ -34,7 +34,7 @@ def show_case_gallery(person: Person, summary: StudySummary) -> None:
         return
     differences_by_case = {row.case: row for row in report.tables.case_differences}
     if not differences_by_case:
-        st.info("On no case some raters were correct and others wrong.")
+        st.info("There is no case on which some raters were correct and others wrong.")
         return
     if report.facts.simulated or any(rater.simulated for rater in report.tables.raters):
         st.warning("Some or all of these raters are simulated.", icon=":material/science:")

@@ -134,7 +134,7 @@ def _show_outcome(job: Job) -> None:
                 "Rule": name,
                 "Predictions": count,
                 "Share": f"{count / imported.predictions:.1%}",
-                "Reads": RULE_DESCRIPTIONS.get(name, ""),
+                "Applies to": RULE_DESCRIPTIONS.get(name, ""),
             }
             for name, count in imported.rules.items()
         ]
