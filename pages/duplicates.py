@@ -1,4 +1,4 @@
-"""Near-duplicates: find and mark questions of one exam that ask the same, and calibrate the threshold."""
+"""Near-duplicates: find and mark questions of one exam that ask the same thing; calibrate the threshold."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def main() -> None:
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Near-duplicates")
     with read_only_session() as db:
-        names = [dataset.name for dataset in list_datasets(db, by=person)]
-    if not names:
+        dataset_names = [dataset.name for dataset in list_datasets(db, by=person)]
+    if not dataset_names:
         show_empty_state(
             "No dataset yet",
             "Import questions to search them for near-duplicates.",
@@ -41,11 +41,11 @@ def main() -> None:
             label="Import questions",
         )
         return
-    dataset = choose_dataset(person, names, key="dataset-to-compare")
-    search, calibration = st.tabs(["Search", "Calibration"])
-    with search:
+    dataset = choose_dataset(person, dataset_names, key="dataset-to-compare")
+    search_tab, calibration_tab = st.tabs(["Search", "Calibration"])
+    with search_tab:
         _show_search(person, dataset)
-    with calibration:
+    with calibration_tab:
         show_calibration(person, dataset)
 
 
@@ -141,7 +141,8 @@ def _start(request: SearchRequest) -> None:
 
 
 def _mark(dataset: str, summary: SearchSummary, limit: float) -> None:
-    require_below_limit(summary.shares, limit=limit)  # before the result on the page is replaced
+    # Refuse before a new job replaces the result on the page.
+    require_below_limit(summary.shares, limit=limit)
     _start(SearchRequest(dataset=dataset, threshold=summary.threshold, limit=limit))
 
 

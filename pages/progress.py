@@ -21,7 +21,7 @@ from ui.widgets import escape_markdown, format_relative_time, page_fragment, sho
 
 @page_fragment
 def main() -> None:
-    """Show one batch. Every estimate has n."""
+    """Show one batch. Every estimate is shown with n."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Progress")
     batches = load_batches_or_show_empty(
@@ -125,7 +125,7 @@ def _format_seconds(line: ProgressLine) -> str:
     return "none yet" if line.seconds_median is None else f"{line.seconds_median:.0f} s"
 
 
-#: Short forms of notes that fit into a metric. The table has the full notes.
+#: Shortened notes, which fit into a metric. The table shows the full notes.
 _SHORT_NOTES = {"not enough verdicts yet": "not yet known", "more than ten years at this pace": "> 10 years"}
 
 

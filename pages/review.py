@@ -69,13 +69,16 @@ def main() -> None:
 
 
 def _handle_navigation() -> None:
-    """Handle the form's request for another question, or its report of the question that it shows."""
+    """Handle the form's request for another question, or its message about which question it shows."""
     request = state.get_review_request()
     person = require_page(Action.JUDGE)
-    batch_id, number = parse_id(request.get("batch", request.get("from"))), parse_id(request.get("number"))
-    if batch_id is None or number is None:
+    batch_id, request_number = (
+        parse_id(request.get("batch", request.get("from"))),
+        parse_id(request.get("number")),
+    )
+    if batch_id is None or request_number is None:
         return
-    state.set_review_request_number(number)
+    state.set_review_request_number(request_number)
     target = request.get("target")
     destination: QuestionTarget | None
     match target:
@@ -93,7 +96,7 @@ def _handle_navigation() -> None:
 
 
 def _choose_batch(batches: list[BatchListItem]) -> BatchListItem:
-    """Return the batch in the URL; otherwise the first open batch with questions left that is not locked.
+    """Return the batch in the URL; otherwise the first open, unlocked batch with questions left.
 
     If there is none, return the first open batch, or else the first batch.
     """

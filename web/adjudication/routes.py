@@ -20,7 +20,7 @@ from web.forms.routes import form_route
 
 
 def save_adjudication(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Save one adjudication. A repeated revision is stored once; a stale revision is refused."""
+    """Save one adjudication. A revision that is sent twice is stored once; a stale revision is refused."""
     request = schemas.parse_request(payload, schemas.AdjudicationRequest)
     with read_only_session() as db:
         sheet = review.open_dispute(
@@ -76,7 +76,7 @@ def load_dispute(payload: object, person: Person, now: datetime) -> dict[str, An
 
 
 def load_next_dispute(person: Person, batch_id: int, *, question: int | None = None) -> dict[str, Any] | None:
-    """Return the form's data of a dispute, or of the first open one of the batch; None if none is open."""
+    """Return the form's data of a dispute, by default of the first open dispute; None if none is open."""
     with read_only_session() as db:
         disputes = review.list_disputes(db, person=person, batch_id=batch_id)
         if question is None:
