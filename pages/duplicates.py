@@ -84,8 +84,8 @@ def _show_search(person: Person, dataset: str) -> None:
 
 def _show_summary(person: Person, dataset: str, summary: SearchSummary, *, is_active: bool) -> None:
     show_table([_build_row(share) for share in summary.shares])
-    total = next(share for share in summary.shares if share.kind == "all")
-    if total.marked + summary.contradiction_count and not summary.is_marked and not is_active:
+    overall_share = next(share for share in summary.shares if share.kind == "all")
+    if overall_share.marked + summary.contradiction_count and not summary.is_marked and not is_active:
         left, right = st.columns([1, 2], vertical_alignment="bottom")
         limit = left.number_input(
             "Largest share to mark (%)",
@@ -118,18 +118,18 @@ def _show_summary(person: Person, dataset: str, summary: SearchSummary, *, is_ac
         for pair in contradictions:
             show_pair(pair)
     if duplicates:
-        st.subheader(f"Near-duplicates ({total.marked:,})")
+        st.subheader(f"Near-duplicates ({overall_share.marked:,})")
         st.caption("The left question stays.")
         for pair in duplicates:
             show_pair(pair)
-    if len(contradictions) + len(duplicates) < total.marked + summary.contradiction_count:
+    if len(contradictions) + len(duplicates) < overall_share.marked + summary.contradiction_count:
         st.caption("More are listed on the page Checks once they are marked.")
 
 
 def _build_row(share: GroupShare) -> dict[str, object]:
-    name = "All questions" if share.kind == "all" else f"{share.kind.capitalize()}: {share.name or 'none'}"
+    label = "All questions" if share.kind == "all" else f"{share.kind.capitalize()}: {share.name or 'none'}"
     return {
-        "Questions of": name,
+        "Questions of": label,
         "Questions": share.questions,
         "Near-duplicates": share.marked,
         "Share": f"{share.share:.1%}",

@@ -79,18 +79,18 @@ def _handle_navigation() -> None:
     if batch_id is None or request_number is None:
         return
     state.set_review_request_number(request_number)
-    target = request.get("target")
-    destination: QuestionTarget | None
-    match target:
+    requested_target = request.get("target")
+    target: QuestionTarget | None
+    match requested_target:
         case "next" | "last":
-            destination = target
+            target = requested_target
         case _:
-            destination = _unmask_question(batch_id, parse_id(target))
+            target = _unmask_question(batch_id, parse_id(requested_target))
     after = _unmask_question(batch_id, parse_id(request.get("after")))
-    if destination == "next":
+    if target == "next":
         claim_question(person, batch_id, after=after, now=clock())
     with read_only_session() as db:
-        question = resolve_question(db, person=person, batch_id=batch_id, target=destination, after=after)
+        question = resolve_question(db, person=person, batch_id=batch_id, target=target, after=after)
         masked_id = question and load_id_mask(db, batch_id=batch_id).mask(question)
     go_to_question(batch_id, masked_id)
 

@@ -33,13 +33,13 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
             verdict.person_id for verdict in sheet.verdicts if verdict.decision is Decision.REJECT
         )
     else:
-        own = schemas.parse_own_values(request.own, sheet.question)
+        own_values = schemas.parse_own_values(request.own, sheet.question)
         if request.value_sources.get("boxes") == OWN_VALUE:
-            own["boxes"] = parse_drawn_boxes(
+            own_values["boxes"] = parse_drawn_boxes(
                 request.drawings or {}, exam=sheet.exam, machine=sheet.question.boxes
             )
         correction, follows = combine_value_sources(
-            sheet.question, sheet.verdicts, request.value_sources, own
+            sheet.question, sheet.verdicts, request.value_sources, own_values
         )
         decision = Decision.ACCEPT if correction.is_empty() else Decision.REVISE
     adjudication = Adjudication(
