@@ -117,20 +117,20 @@ class NavigationRequest(QuestionRequest, frozen=True):
 
 if TYPE_CHECKING:  # mypy needs classes; at run time, the fields are built from the declarations
 
-    class RatingsForm(msgspec.Struct, frozen=True, kw_only=True):
+    class RatingsBody(msgspec.Struct, frozen=True, kw_only=True):
         """A value or None for each of ``RATING_IDS``."""
 
-    class FlagsForm(msgspec.Struct, frozen=True, kw_only=True):
+    class FlagsBody(msgspec.Struct, frozen=True, kw_only=True):
         """True, False or None for each of ``FLAG_IDS``."""
 
 else:
     #: The ratings and the yes/no fields, built from their declarations in the domain.
-    RatingsForm = msgspec.defstruct(
-        "RatingsForm",
+    RatingsBody = msgspec.defstruct(
+        "RatingsBody",
         [(name, Rating | None, None) for name in RATING_IDS],
         frozen=True, kw_only=True, forbid_unknown_fields=True,
     )  # fmt: skip
-    FlagsForm = msgspec.defstruct("FlagsForm", [(name, bool | None) for name in FLAG_IDS], kw_only=True)
+    FlagsBody = msgspec.defstruct("FlagsBody", [(name, bool | None) for name in FLAG_IDS], kw_only=True)
 
 
 class CorrectionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -145,10 +145,10 @@ class CorrectionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     difficulty: Difficulty | None = None
 
 
-class OpinionBody(FlagsForm, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OpinionBody(FlagsBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The content of a verdict apart from its decision."""
 
-    ratings: RatingsForm
+    ratings: RatingsBody
     difficulty: Difficulty | None
     errors: Annotated[list[ErrorKind], msgspec.Meta(max_length=len(ErrorKind))]
     correction: CorrectionBody
