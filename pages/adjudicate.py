@@ -1,4 +1,4 @@
-"""Adjudicate: questions on which reviewers disagree, or with a reported problem, one by one."""
+"""Adjudicate: questions on which reviewers disagree, or that have a reported problem, one by one."""
 
 from __future__ import annotations
 
@@ -95,15 +95,15 @@ def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
 
 
 def _reopen_dispute(batch_id: int) -> None:
-    number = state.get_widget_value(f"settle-again-{batch_id}")
-    if number is not None:
-        st.query_params.from_dict({BATCH_PARAMETER: str(batch_id), QUESTION_PARAMETER: str(number)})
+    question_row_id = state.get_widget_value(f"settle-again-{batch_id}")
+    if question_row_id is not None:
+        st.query_params.from_dict({BATCH_PARAMETER: str(batch_id), QUESTION_PARAMETER: str(question_row_id)})
 
 
 def _choose_batch(person: Person, own_batches: list[Batch]) -> Batch:
     requested_id = parse_id(st.query_params.get(BATCH_PARAMETER))
     names = {batch.id: batch.name for batch in own_batches}
-    batch_id = requested_id if requested_id in names else _find_first_open(person, own_batches)
+    batch_id = requested_id if requested_id in names else _find_open_batch(person, own_batches)
     if len(own_batches) > 1:
         batch_id = st.selectbox(
             "Batch",
@@ -115,7 +115,7 @@ def _choose_batch(person: Person, own_batches: list[Batch]) -> Batch:
     return next(batch for batch in own_batches if batch.id == batch_id)
 
 
-def _find_first_open(person: Person, own_batches: list[Batch]) -> int:
+def _find_open_batch(person: Person, own_batches: list[Batch]) -> int:
     """Return the id of the first batch with an open dispute; otherwise of the first batch."""
     if len(own_batches) == 1:
         return own_batches[0].id

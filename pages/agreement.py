@@ -17,7 +17,7 @@ from ui.widgets import escape_markdown, page_fragment, show_empty_state
 
 @page_fragment
 def main() -> None:
-    """Show one batch. Every estimate has n and an interval."""
+    """Show one batch. Every estimate is shown with n and an interval."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Agreement")
     batches = load_batches_or_show_empty(
@@ -58,7 +58,7 @@ def main() -> None:
 
 @st.cache_data(max_entries=10, ttl=60, show_spinner="Comparing verdicts …")
 def _load_agreement(batch: str, version: tuple[object, ...], _person: Person) -> review.BatchAgreement:
-    """Compute the agreement of a batch, cached for a minute or until there is a new verdict."""
+    """Compute the agreement of a batch, cached until there is a new verdict, at most for a minute."""
     del version
     with read_only_session() as db:
         return review.compute_batch_agreement(db, by=_person, batch=batch)

@@ -84,19 +84,19 @@ def _overview_row(overview: review.BatchOverview) -> dict[str, object]:
 
 
 def _show_header(batch: Batch) -> None:
-    closed = batch.state is BatchState.CLOSED
+    is_closed = batch.state is BatchState.CLOSED
     left, right = st.columns([4, 1], vertical_alignment="center")
     with left:
         st.markdown(
             f"**{escape_markdown(batch.name)}** is "
-            + ("closed and accepts no reviews." if closed else "accepting reviews.")
+            + ("closed and accepts no reviews." if is_closed else "accepting reviews.")
         )
     with right:
         st.button(
-            "Reopen batch" if closed else "Close batch",
+            "Reopen batch" if is_closed else "Close batch",
             key=f"state-{batch.id}-{batch.revision}",
             on_click=run_action,
-            args=(_reopen_batch if closed else _close_batch, batch.name),
+            args=(_reopen_batch if is_closed else _close_batch, batch.name),
             kwargs={"notice_key": "state", "toggle_key": f"state-{batch.id}"},
             help="Existing reviews are kept. A closed batch can be reopened.",
             width="stretch",

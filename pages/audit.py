@@ -85,13 +85,14 @@ def _show_verification(person: Person) -> None:
     else:
         location = f"Entry {audit_check.number:,}: " if audit_check.number else ""
         right.error(escape_markdown(f"Not intact. {location}{audit_check.fault}"))
-        if more := audit_check.faults[1:]:
-            with right.expander(f"{len(more):,} more"):
-                for fault in more[:_MAX_SHOWN_FAULTS]:
+        if further_faults := audit_check.faults[1:]:
+            with right.expander(f"{len(further_faults):,} more"):
+                for fault in further_faults[:_MAX_SHOWN_FAULTS]:
                     st.markdown(f"- {escape_markdown(fault)}")
-                if len(more) > _MAX_SHOWN_FAULTS:
+                if len(further_faults) > _MAX_SHOWN_FAULTS:
                     st.caption(
-                        f"{len(more) - _MAX_SHOWN_FAULTS:,} more. `cli.py audit verify` lists all of them."
+                        f"{len(further_faults) - _MAX_SHOWN_FAULTS:,} more. `cli.py audit verify` lists "
+                        "all of them."
                     )
 
 

@@ -1,4 +1,4 @@
-"""Checks: which checks run on a dataset, what they reported, and the questions behind the counts."""
+"""Checks: which checks run on a dataset, the problems that they reported, and the questions with problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compliance: patient data, terms of use, keys that follow from the text, and a report on biases."""
+"""Compliance: patient data, terms of use, answer keys that the text reveals, and a report on biases."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def main() -> None:
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Compliance")
     with read_only_session() as db:
-        names = [dataset.name for dataset in list_datasets(db, by=person)]
-    if not names:
+        dataset_names = [dataset.name for dataset in list_datasets(db, by=person)]
+    if not dataset_names:
         show_empty_state(
             "No dataset yet",
             "Import questions to examine them.",
@@ -36,7 +36,7 @@ def main() -> None:
             label="Import questions",
         )
         return
-    _show_dataset(person, choose_dataset(person, names, key="dataset-to-examine"))
+    _show_dataset(person, choose_dataset(person, dataset_names, key="dataset-to-examine"))
 
 
 def _show_dataset(person: Person, dataset: str) -> None:

@@ -1,4 +1,4 @@
-"""Near-duplicates: find and mark questions of one exam that ask the same, and calibrate the threshold."""
+"""Near-duplicates: find and mark questions of one exam that ask the same thing; calibrate the threshold."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def main() -> None:
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Near-duplicates")
     with read_only_session() as db:
-        names = [dataset.name for dataset in list_datasets(db, by=person)]
-    if not names:
+        dataset_names = [dataset.name for dataset in list_datasets(db, by=person)]
+    if not dataset_names:
         show_empty_state(
             "No dataset yet",
             "Import questions to search them for near-duplicates.",
@@ -41,11 +41,11 @@ def main() -> None:
             label="Import questions",
         )
         return
-    dataset = choose_dataset(person, names, key="dataset-to-compare")
-    search, calibration = st.tabs(["Search", "Calibration"])
-    with search:
+    dataset = choose_dataset(person, dataset_names, key="dataset-to-compare")
+    search_tab, calibration_tab = st.tabs(["Search", "Calibration"])
+    with search_tab:
         _show_search(person, dataset)
-    with calibration:
+    with calibration_tab:
         show_calibration(person, dataset)
 
 
@@ -84,8 +84,8 @@ def _show_search(person: Person, dataset: str) -> None:
 
 def _show_summary(person: Person, dataset: str, summary: SearchSummary, *, is_active: bool) -> None:
     show_table([_build_row(share) for share in summary.shares])
-    total = next(share for share in summary.shares if share.kind == "all")
-    if total.marked + summary.contradiction_count and not summary.is_marked and not is_active:
+    overall_share = next(share for share in summary.shares if share.kind == "all")
+    if overall_share.marked + summary.contradiction_count and not summary.is_marked and not is_active:
         left, right = st.columns([1, 2], vertical_alignment="bottom")
         limit = left.number_input(
             "Largest share to mark (%)",
@@ -118,18 +118,18 @@ def _show_summary(person: Person, dataset: str, summary: SearchSummary, *, is_ac
         for pair in contradictions:
             show_pair(pair)
     if duplicates:
-        st.subheader(f"Near-duplicates ({total.marked:,})")
+        st.subheader(f"Near-duplicates ({overall_share.marked:,})")
         st.caption("The left question stays.")
         for pair in duplicates:
             show_pair(pair)
-    if len(contradictions) + len(duplicates) < total.marked + summary.contradiction_count:
+    if len(contradictions) + len(duplicates) < overall_share.marked + summary.contradiction_count:
         st.caption("More are listed on the page Checks once they are marked.")
 
 
 def _build_row(share: GroupShare) -> dict[str, object]:
-    name = "All questions" if share.kind == "all" else f"{share.kind.capitalize()}: {share.name or 'none'}"
+    label = "All questions" if share.kind == "all" else f"{share.kind.capitalize()}: {share.name or 'none'}"
     return {
-        "Questions of": name,
+        "Questions of": label,
         "Questions": share.questions,
         "Near-duplicates": share.marked,
         "Share": f"{share.share:.1%}",
@@ -141,7 +141,8 @@ def _start(request: SearchRequest) -> None:
 
 
 def _mark(dataset: str, summary: SearchSummary, limit: float) -> None:
-    require_below_limit(summary.shares, limit=limit)  # before the result on the page is replaced
+    # Refuse before a new job replaces the result on the page.
+    require_below_limit(summary.shares, limit=limit)
     _start(SearchRequest(dataset=dataset, threshold=summary.threshold, limit=limit))
 
 

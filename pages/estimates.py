@@ -19,7 +19,7 @@ from ui.widgets import escape_markdown, page_fragment, show_empty_state
 
 @page_fragment
 def main() -> None:
-    """Show one dataset. Every estimate has n and an interval."""
+    """Show one dataset. Every estimate is shown with n and an interval."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Dataset estimates")
     with read_only_session() as db:
@@ -49,22 +49,22 @@ def main() -> None:
         with read_only_session() as db:
             version = load_counts_version(db, by=person)
         home = str(current_workspace().home)
-        whole_estimates = load_cached_estimates(
+        dataset_estimates = load_cached_estimates(
             dataset, tuple(chosen_batches), float(goal) / 100, (home, *version), person
         )
     except Refused as error:
         st.info(escape_markdown(str(error)))
         return
-    if not whole_estimates.estimates.reviewed:
+    if not dataset_estimates.estimates.reviewed:
         show_empty_state(
             "No verdicts yet",
-            f"The sample of {dataset} ({count_text(whole_estimates.estimates.dataset_size, 'question')}) "
+            f"The sample of {dataset} ({count_text(dataset_estimates.estimates.dataset_size, 'question')}) "
             "has not been reviewed yet.",
             page="pages/assign.py",
             label="Assign questions",
         )
         return
-    show_dataset_estimates(whole_estimates)
+    show_dataset_estimates(dataset_estimates)
     show_group_comparison(person, dataset, chosen_batches)
     address = urlencode([("dataset", dataset), *(("batch", name) for name in chosen_batches)])
     st.markdown(f"[All figures as CSV](/files/estimates.csv?{address})")

@@ -1,4 +1,4 @@
-"""Evaluations: models answer the questions of a release, with control conditions beside."""
+"""Evaluations: models answer the questions of a release, as given and in control conditions."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def main() -> None:
     st.title("Evaluations")
     with read_only_session() as db:
         progresses = [
-            evaluations.load_progress(db, by=person, name=item.name, now=clock())
-            for item in evaluations.list_evaluations(db, by=person)
+            evaluations.load_progress(db, by=person, name=evaluation.name, now=clock())
+            for evaluation in evaluations.list_evaluations(db, by=person)
         ]
     if progresses:
         show_table([_evaluation_row(progress) for progress in progresses], visible_rows=8)
@@ -33,7 +33,7 @@ def main() -> None:
             key=f"evaluation-of-{len(progresses)}",
             width=420,
         )
-        progress = next(item for item in progresses if item.evaluation.name == name)
+        progress = next(progress for progress in progresses if progress.evaluation.name == name)
         evaluation = progress.evaluation
         st.caption(
             escape_markdown(

@@ -1,4 +1,4 @@
-"""Home: own work, then the state of each stage and what is next, by role."""
+"""Home: the person's own work, then the state of each stage and the next steps, by role."""
 
 from __future__ import annotations
 

@@ -27,17 +27,17 @@ def main() -> None:
             "A study appears here when a coordinator asks you to mark its open answers.",
         )
         return
-    requested = parse_id(st.query_params.get(STUDY_PARAMETER))
-    unfinished = [study_id for study_id, task in tasks.items() if task.done < task.total]
-    default = requested if requested in tasks else next(iter([*unfinished, *tasks]))
-    study_id = default
+    requested_id = parse_id(st.query_params.get(STUDY_PARAMETER))
+    unfinished_ids = [study_id for study_id, task in tasks.items() if task.done < task.total]
+    default_id = requested_id if requested_id in tasks else next(iter([*unfinished_ids, *tasks]))
+    study_id = default_id
     if len(tasks) > 1:
         study_id = st.selectbox(
             "Study",
             list(tasks),
-            index=list(tasks).index(default),
+            index=list(tasks).index(default_id),
             key=f"mark-study-{len(tasks)}",
-            format_func=lambda number: tasks[number].study.name,
+            format_func=lambda task_study_id: tasks[task_study_id].study.name,
         )
     st.query_params.from_dict({STUDY_PARAMETER: str(study_id)})
     show_marking(person, study_id)

@@ -30,8 +30,8 @@ def main() -> None:
         return
     show_run_list(runs)
     names = [progress.run.name for progress in runs]
-    requested = st.query_params.get("run")
-    index = names.index(requested) if requested in names else 0
+    requested_name = st.query_params.get("run")
+    index = names.index(requested_name) if requested_name in names else 0
     name = st.selectbox("Run", names, index=index, key=f"run-of-{len(runs)}", width=420)
     run = next(progress.run for progress in runs if progress.run.name == name)
     st.caption(
@@ -40,8 +40,8 @@ def main() -> None:
         f"{f' · {TEST_MODEL_NOTE}' if run.endpoint.is_test_model else ''}"
     )
     show_run(name)
-    request = st.query_params.get("request") if name == requested else None
-    show_requests(name, run.requests, person, custom_id=request)
+    custom_id = st.query_params.get("request") if name == requested_name else None
+    show_requests(name, run.requests, person, custom_id=custom_id)
 
 
 main()

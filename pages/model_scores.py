@@ -1,4 +1,4 @@
-"""Model scores: all models on one split of a release, by slices, and single cases."""
+"""Model scores: all models on one split of a release, by slice, and single cases."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def main() -> None:
             st.error(escape_markdown(str(error)))
         return
     with read_only_session() as db:
-        sets = evaluations.list_evaluated_splits(db, by=person)
-    if not sets:
+        evaluated_splits = evaluations.list_evaluated_splits(db, by=person)
+    if not evaluated_splits:
         show_empty_state(
             "No answers yet",
             "Scores compare models on the questions of a release, shown unchanged (condition “as given”).",
@@ -46,29 +46,31 @@ def main() -> None:
             label="View evaluations",
         )
         return
-    evaluated_split = choose_split(sets)
+    evaluated_split = choose_split(evaluated_splits)
     show_computation(person, evaluated_split)
     show_column_import(evaluated_split)
-    scored = open_split(person, evaluated_split)
-    if scored is None:
+    split_scores = open_split(person, evaluated_split)
+    if split_scores is None:
         return
-    test_models = [model.name for model in scored.models if model.is_test_model]
+    test_models = [model.name for model in split_scores.models if model.is_test_model]
     if test_models:
         st.warning(escape_markdown(f"{', '.join(test_models)}: {TEST_MODEL_NOTE}."))
-    test_judged = list_judged_by_test_model(scored.models)
-    if test_judged:
+    judged_by_test_model = list_judged_by_test_model(split_scores.models)
+    if judged_by_test_model:
         st.warning(
-            escape_markdown(f"AR-scores or extracted answers of {', '.join(test_judged)}: {TEST_MODEL_NOTE}.")
+            escape_markdown(
+                f"AR-scores or extracted answers of {', '.join(judged_by_test_model)}: {TEST_MODEL_NOTE}."
+            )
         )
-    chosen = choose_slice(scored)
-    if not chosen.rows.any():
+    chosen_slice = choose_slice(split_scores)
+    if not chosen_slice.rows.any():
         st.info("No question is in this slice.")
         return
     section = st.segmented_control(
         "Section", list(SECTIONS), default=next(iter(SECTIONS)), key=f"{evaluated_split.key} section",
         label_visibility="collapsed",
     )  # fmt: skip
-    SECTIONS[section or next(iter(SECTIONS))](chosen)
+    SECTIONS[section or next(iter(SECTIONS))](chosen_slice)
 
 
 main()

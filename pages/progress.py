@@ -21,7 +21,7 @@ from ui.widgets import escape_markdown, format_relative_time, page_fragment, sho
 
 @page_fragment
 def main() -> None:
-    """Show one batch. Every estimate has n."""
+    """Show one batch. Every estimate is shown with n."""
     person = require_page(Action.SEE_PROGRESS)
     st.title("Progress")
     batches = load_batches_or_show_empty(
@@ -60,25 +60,29 @@ def _load_progress(batch: str, version: tuple[object, ...], _person: Person) -> 
 
 
 def _show_summary(progress: Progress) -> None:
-    total = progress.batch_line
+    batch_line = progress.batch_line
     st.caption(
         f"Batch {escape_markdown(progress.batch.name)} is {progress.batch.state.value}: "
-        f"{count_text(total.questions, 'question')}, "
-        f"{count_text(total.requested, 'judgement')} requested, {total.unassigned:,} unassigned. "
+        f"{count_text(batch_line.questions, 'question')}, "
+        f"{count_text(batch_line.requested, 'judgement')} requested, {batch_line.unassigned:,} unassigned. "
         f"As of {clock():%Y-%m-%d %H:%M:%S} UTC."
     )
-    if not total.requested:
+    if not batch_line.requested:
         return
     st.progress(
-        total.done / total.requested,
-        text=f"{total.done:,} of {count_text(total.requested, 'judgement')} done",
+        batch_line.done / batch_line.requested,
+        text=f"{batch_line.done:,} of {count_text(batch_line.requested, 'judgement')} done",
     )
     show_metrics(
-        ("Done", f"{total.done:,}", "Judgements with a verdict."),
-        ("Skipped", f"{total.skipped:,}", "Skipped with a reason; they can be judged later."),
-        ("Left", f"{total.left:,}", "Judgements not given yet."),
-        ("Median viewing time", _format_seconds(total), f"Until the first verdict; n = {total.timed:,}."),
-        ("Estimated finish", _format_finish(total, brief=True), PACE_RULE),
+        ("Done", f"{batch_line.done:,}", "Judgements with a verdict."),
+        ("Skipped", f"{batch_line.skipped:,}", "Skipped with a reason; they can be judged later."),
+        ("Left", f"{batch_line.left:,}", "Judgements not given yet."),
+        (
+            "Median viewing time",
+            _format_median_time(batch_line),
+            f"Until the first verdict; n = {batch_line.timed:,}.",
+        ),
+        ("Estimated finish", _format_finish(batch_line, is_brief=True), PACE_RULE),
     )
 
 
@@ -94,8 +98,8 @@ def _show_breakdown(progress: Progress) -> None:
         with tab:
             show_table(
                 [
-                    *(_line_row(first_column, line, line.name) for line in lines),
-                    _line_row(first_column, progress.batch_line, "All"),
+                    *(_build_row(first_column, line, line.name) for line in lines),
+                    _build_row(first_column, progress.batch_line, "All"),
                 ]
             )
     st.caption(
@@ -105,7 +109,7 @@ def _show_breakdown(progress: Progress) -> None:
     st.caption(escape_markdown(PACE_RULE))
 
 
-def _line_row(first_column: str, line: ProgressLine, name: str) -> dict[str, object]:
+def _build_row(first_column: str, line: ProgressLine, name: str) -> dict[str, object]:
     return {
         first_column: name,
         "Questions": line.questions,
@@ -121,19 +125,19 @@ def _line_row(first_column: str, line: ProgressLine, name: str) -> dict[str, obj
     }
 
 
-def _format_seconds(line: ProgressLine) -> str:
+def _format_median_time(line: ProgressLine) -> str:
     return "none yet" if line.seconds_median is None else f"{line.seconds_median:.0f} s"
 
 
-#: Short forms of notes that fit into a metric. The table has the full notes.
+#: Shortened notes, which fit into a metric. The table shows the full notes.
 _SHORT_NOTES = {"not enough verdicts yet": "not yet known", "more than ten years at this pace": "> 10 years"}
 
 
-def _format_finish(line: ProgressLine, *, brief: bool = False) -> str:
+def _format_finish(line: ProgressLine, *, is_brief: bool = False) -> str:
     if line.finish.expected_at is None:
-        return _SHORT_NOTES.get(line.finish.note, line.finish.note) if brief else line.finish.note
+        return _SHORT_NOTES.get(line.finish.note, line.finish.note) if is_brief else line.finish.note
     relative_time = format_relative_time(line.finish.expected_at, now=clock())
-    return relative_time if brief else f"{line.finish.expected_at:%Y-%m-%d} ({relative_time})"
+    return relative_time if is_brief else f"{line.finish.expected_at:%Y-%m-%d} ({relative_time})"
 
 
 main()

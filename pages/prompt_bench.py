@@ -1,4 +1,4 @@
-"""Prompt bench: versions of a prompt on the same reports with their report, and checks of regions."""
+"""Prompt bench: the outputs of prompt versions for the same reports, with scores, and checks of regions."""
 
 from __future__ import annotations
 

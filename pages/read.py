@@ -119,7 +119,7 @@ def _confirm_guideline(person: Person, study_id: int) -> str | None:
 
 
 def _choose_study(own_studies: list[StudyForReader]) -> StudyForReader:
-    """Return the study in the URL; otherwise the first study with unread cases, otherwise the first."""
+    """Return the study in the URL; otherwise the first study with unread cases, otherwise the first study."""
     requested_id = parse_id(st.query_params.get(STUDY_PARAMETER))
     studies_by_id = {own_study.study.id: own_study for own_study in own_studies}
     if requested_id in studies_by_id:
@@ -132,7 +132,7 @@ def _go_to_study(study_id: int) -> None:
 
 
 def _ignore_event() -> None:
-    """Do nothing: the script run that the form's event starts finds no case and shows the reason."""
+    """Do nothing. The form's event starts a script run, which finds no case and shows the reason."""
 
 
 require_page(Action.READ)

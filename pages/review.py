@@ -69,31 +69,34 @@ def main() -> None:
 
 
 def _handle_navigation() -> None:
-    """Handle the form's request for another question, or its report of the question that it shows."""
+    """Handle the form's request for another question, or its message about which question it shows."""
     request = state.get_review_request()
     person = require_page(Action.JUDGE)
-    batch_id, number = parse_id(request.get("batch", request.get("from"))), parse_id(request.get("number"))
-    if batch_id is None or number is None:
+    batch_id, request_number = (
+        parse_id(request.get("batch", request.get("from"))),
+        parse_id(request.get("number")),
+    )
+    if batch_id is None or request_number is None:
         return
-    state.set_review_request_number(number)
-    target = request.get("target")
-    destination: QuestionTarget | None
-    match target:
+    state.set_review_request_number(request_number)
+    requested_target = request.get("target")
+    target: QuestionTarget | None
+    match requested_target:
         case "next" | "last":
-            destination = target
+            target = requested_target
         case _:
-            destination = _unmask_question(batch_id, parse_id(target))
+            target = _unmask_question(batch_id, parse_id(requested_target))
     after = _unmask_question(batch_id, parse_id(request.get("after")))
-    if destination == "next":
+    if target == "next":
         claim_question(person, batch_id, after=after, now=clock())
     with read_only_session() as db:
-        question = resolve_question(db, person=person, batch_id=batch_id, target=destination, after=after)
+        question = resolve_question(db, person=person, batch_id=batch_id, target=target, after=after)
         masked_id = question and load_id_mask(db, batch_id=batch_id).mask(question)
     go_to_question(batch_id, masked_id)
 
 
 def _choose_batch(batches: list[BatchListItem]) -> BatchListItem:
-    """Return the batch in the URL; otherwise the first open batch with questions left that is not locked.
+    """Return the batch in the URL; otherwise the first open, unlocked batch with questions left.
 
     If there is none, return the first open batch, or else the first batch.
     """

@@ -1,4 +1,4 @@
-"""Show a batch: the sampling plan, a preview of the sample, and the draw."""
+"""Draw a batch: the sampling plan, a preview of the sample, and the draw."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ CHECK_PARAMETER = "check"
 
 @page_fragment
 def main() -> None:
-    """Show one report of the chosen bench or check. In a fragment, a shortcut key cannot interrupt a save."""
+    """Show one report of the chosen bench or check. In a fragment, a key press cannot interrupt a save."""
     person = require_page(Action.SCORE_OUTPUTS)
     st.title("Score model outputs")
     with read_only_session() as db:
@@ -34,25 +34,29 @@ def main() -> None:
             "A prompt bench or a region check appears here when a coordinator asks you to score its outputs.",
         )
         return
-    unfinished = [(BENCH_PARAMETER, task.bench_id) for task in benches if task.done < task.total]
-    unfinished += [(CHECK_PARAMETER, task.check_id) for task in checks if task.done < task.total]
-    requested = [(name, parse_id(st.query_params.get(name))) for name in (CHECK_PARAMETER, BENCH_PARAMETER)]
-    chosen = next(choice for choice in (*requested, *unfinished, *labels_by_task) if choice in labels_by_task)
+    unfinished_tasks = [(BENCH_PARAMETER, task.bench_id) for task in benches if task.done < task.total]
+    unfinished_tasks += [(CHECK_PARAMETER, task.check_id) for task in checks if task.done < task.total]
+    requested_tasks = [
+        (parameter, parse_id(st.query_params.get(parameter)))
+        for parameter in (CHECK_PARAMETER, BENCH_PARAMETER)
+    ]
+    candidates = (*requested_tasks, *unfinished_tasks, *labels_by_task)
+    chosen_task = next(candidate for candidate in candidates if candidate in labels_by_task)
     if len(labels_by_task) > 1:
-        chosen = st.selectbox(
+        chosen_task = st.selectbox(
             "Bench or check",
             list(labels_by_task),
-            index=list(labels_by_task).index(chosen),
+            index=list(labels_by_task).index(chosen_task),
             key=f"score-outputs-{len(labels_by_task)}",
             format_func=labels_by_task.__getitem__,
             width=420,
         )
-    parameter, number = chosen
-    st.query_params.from_dict({parameter: str(number)})
+    parameter, task_id = chosen_task
+    st.query_params.from_dict({parameter: str(task_id)})
     if parameter == BENCH_PARAMETER:
-        show_scoring(person, number)
+        show_scoring(person, task_id)
     else:
-        show_region_marking(person, number)
+        show_region_marking(person, task_id)
 
 
 require_page(Action.SCORE_OUTPUTS)

@@ -45,15 +45,15 @@ def main() -> None:
         show_planning(person)
     else:
         with read_only_session() as db:
-            summaries = {summary.study.name: summary for summary in list_studies(db, by=person)}
-        if not summaries:
+            summaries_by_name = {summary.study.name: summary for summary in list_studies(db, by=person)}
+        if not summaries_by_name:
             show_empty_state(
                 "No reader studies yet",
                 "In a study, readers and models answer the same cases. “Sample size” estimates how many "
                 "readers and cases are needed; “New study” draws the cases and records the protocol.",
             )
             return
-        names = list(summaries)
+        names = list(summaries_by_name)
         last_study = state.get_selection("study")
         study_name = st.selectbox(
             "Study",
@@ -62,7 +62,7 @@ def main() -> None:
             key=f"studies-chosen-{len(names)}",
         )
         state.set_selection("study", study_name)
-        summary = summaries[study_name]
+        summary = summaries_by_name[study_name]
         part = st.segmented_control(
             "Part",
             list(_STUDY_PARTS),

@@ -1,4 +1,4 @@
-"""Taxonomy: give the raw names of categories, content types and regions their controlled names."""
+"""Taxonomy: map the raw names of categories, content types and regions to controlled names."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def main() -> None:
     person = require_page(Action.IMPORT_QUESTIONS)
     st.title("Taxonomy")
     with read_only_session() as db:
-        names = [dataset.name for dataset in list_datasets(db, by=person)]
-    if not names:
+        dataset_names = [dataset.name for dataset in list_datasets(db, by=person)]
+    if not dataset_names:
         show_empty_state(
             "No dataset yet",
             "Import questions to map the names of their categories.",
@@ -28,7 +28,7 @@ def main() -> None:
             label="Import questions",
         )
         return
-    _show_dataset(person, choose_dataset(person, names, key="dataset-to-map"))
+    _show_dataset(person, choose_dataset(person, dataset_names, key="dataset-to-map"))
 
 
 def _show_dataset(person: Person, dataset: str) -> None:

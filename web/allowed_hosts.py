@@ -1,8 +1,9 @@
 """The host names to which the app answers, as protection against DNS rebinding.
 
-In this attack, another site points its own host name to this machine. Its scripts then reach the app as their
-own origin, and could sign in with a known password, such as that of a demo account. The browser still sends
-the site's name in the header Host, so the app rejects every name that is not in its settings.
+In this attack, another site points its own host name to this machine. The site's scripts then reach the app
+under their own origin, and could sign in with a known password, such as the password of a demo account. The
+browser still sends the site's name in the header Host, so the app rejects every name that is not in its
+settings.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from domain.errors import InvalidValue
 from web.sign_in.html_pages import POLICY, error_page
 
 _SETTING = "OVERREAD_ALLOWED_HOSTS"
-_NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
+_HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
 #: A host with or without a port (RFC 9110, 7.2; RFC 3986, 3.2.2).
-_HOST = re.compile(r"(\[(?P<ipv6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(:[0-9]{1,5})?")
+_HOST_HEADER = re.compile(r"(\[(?P<ipv6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(:[0-9]{1,5})?")
 _MAX_SHOWN_LENGTH = 100
 
 
@@ -34,7 +35,7 @@ def read_allowed_names() -> frozenset[str]:
     """
     names = [name.strip().lower() for name in os.environ.get(_SETTING, "").split(",") if name.strip()]
     for name in names:
-        if not _NAME.fullmatch(name):
+        if not _HOST_NAME.fullmatch(name):
             raise InvalidValue(
                 _SETTING,
                 f"{name!r} is not a host name. Write names such as overread.example.org, without port",
@@ -47,11 +48,11 @@ def is_allowed(host: str, names: Collection[str]) -> bool:
 
     ``localhost`` and IP addresses are always allowed, because another site cannot use them as its name.
     """
-    match = _HOST.fullmatch(host.strip().lower())
+    match = _HOST_HEADER.fullmatch(host.strip().lower())
     if match is None:
         return False
     name = (match["ipv6"] or match["name"]).removesuffix(".")
-    return name == "localhost" or name in names or _is_address(name)
+    return name == "localhost" or name in names or _is_ip_address(name)
 
 
 class AllowedHosts:
@@ -83,7 +84,7 @@ def _refusal_response(host: str) -> Response:
     return HTMLResponse(page, 400, headers={"Content-Security-Policy": POLICY})
 
 
-def _is_address(name: str) -> bool:
+def _is_ip_address(name: str) -> bool:
     try:
         ip_address(name)
     except ValueError:

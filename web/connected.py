@@ -1,7 +1,7 @@
 """GET /connected: whether the app can serve a signed-in person. A page that lost its connection polls it.
 
-The gate responds first: with 503 if the database is unavailable, and with 401 without a valid sign-in. This
-route is reached only otherwise and always responds with 204.
+The gate responds first: with 503 if the database is unavailable, and with 401 without a valid sign-in. Only
+other requests reach this route, which always responds with 204.
 """
 
 from __future__ import annotations

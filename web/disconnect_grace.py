@@ -18,7 +18,7 @@ SERVICE_RESTART = 1012
 
 
 class DisconnectGrace:
-    """ASGI middleware for websockets. It wraps the gate, which closes connections without delay."""
+    """ASGI middleware for websockets. It wraps the gate: connections that the gate closes are not delayed."""
 
     def __init__(self, app: ASGIApp, *, seconds: float = GRACE_SECONDS) -> None:
         self._app, self._seconds = app, seconds

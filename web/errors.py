@@ -33,7 +33,7 @@ def describe_unexpected_error(number: str) -> str:
 
 
 class ErrorMiddleware:
-    """ASGI middleware that converts exceptions to responses; unexpected ones get a number in the log."""
+    """ASGI middleware that converts exceptions to responses, and logs unexpected exceptions with a number."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -42,25 +42,25 @@ class ErrorMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started = False
+        has_started = False
 
         async def send_and_note_start(message: Message) -> None:
-            nonlocal started
-            started = started or message["type"] == "http.response.start"
+            nonlocal has_started
+            has_started = has_started or message["type"] == "http.response.start"
             await send(message)
 
         try:
             await self._app(scope, receive, send_and_note_start)
         except DomainError as error:  # for example, the gate could not read the database
-            if started:
+            if has_started:
                 raise
-            is_unavailable = isinstance(error, NotNow)
+            is_temporary = isinstance(error, NotNow)
             response = _error_response(
                 Request(scope),
                 str(error),
                 kind=type(error).__name__,
                 status=http_status(error),
-                is_retry=is_unavailable,
+                is_temporary=is_temporary,
             )
             await response(scope, receive, send)
         except Exception as error:  # the log states where the exception was raised
@@ -68,7 +68,7 @@ class ErrorMiddleware:
             scope.setdefault("state", {})["error"] = number
             request_id = scope["state"].get("request")
             _LOG.error(describe_error_location(error), extra={"error": number, "request": request_id})
-            if started:
+            if has_started:
                 raise
             response = _error_response(
                 Request(scope), describe_unexpected_error(number), kind="Fault", status=500
@@ -77,16 +77,16 @@ class ErrorMiddleware:
 
 
 def _error_response(
-    request: Request, text: str, *, kind: str, status: int, is_retry: bool = False
+    request: Request, text: str, *, kind: str, status: int, is_temporary: bool = False
 ) -> Response:
-    """Return the error as a page or, for scripts, as JSON. ``is_retry`` adds the header Retry-After."""
-    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if is_retry else {}
+    """Return the error as a page or, for scripts, as JSON. ``is_temporary`` adds the header Retry-After."""
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if is_temporary else {}
     if "text/html" not in request.headers.get("accept", "") or request.method != "GET":
         return JSONResponse({"error": text, "kind": kind}, status, headers)
-    headers |= {"Refresh": headers["Retry-After"]} if is_retry else {}
+    headers |= {"Refresh": headers["Retry-After"]} if is_temporary else {}
     next_step = (
         f"The page reloads every {RETRY_AFTER_SECONDS} seconds."
-        if is_retry
+        if is_temporary
         else "Go back, or reload the page."
     )
     request_id = request.scope.get("state", {}).get("request")

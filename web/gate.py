@@ -7,8 +7,8 @@ any of the request body is read.
 
 The gate is a plain ASGI class because Starlette's BaseHTTPMiddleware does not handle websockets. It looks up
 the sign-in in the database at each request and at each incoming websocket message, since a click inside a
-fragment does not run the shell. A person who is disabled, or signed out elsewhere, therefore loses access at
-the next click.
+fragment does not run ``ui/shell.py``. A person who is disabled, or signed out in another browser, therefore
+loses access at the next click.
 
 While the database is unavailable, no sign-in can be looked up. This is distinguished from "not signed in":
 the response is 503 with Retry-After, and the page reopens its websocket by itself. Scripts, styles and fonts,
@@ -47,23 +47,20 @@ from web.sign_in.recent_sign_ins import note_confirmed, note_ended, was_confirme
 from web.thread_limits import SAVES
 
 SIGN_IN = "/sign-in"
-#: The routes to the sign-in provider and back (Streamlit's own, behind ``st.login``).
+#: The routes to the sign-in provider and back. The last two are Streamlit's own, used by ``st.login``.
 OPEN_FOR_PROVIDER = frozenset(
     {"/sign-in/provider", "/sign-in/provider/sign-out", "/auth/login", "/oauth2callback"}
 )
 #: Open to everybody. Streamlit's two routes return "ok" and a few settings that are the same for everybody. A
-#: page whose sign-in has ended requests them before it opens the websocket, which sends it to the sign-in
-#: page.
+#: page whose sign-in has ended requests them before it opens the websocket. The websocket then redirects the
+#: page to the sign-in page.
 OPEN_WITHOUT_SIGN_IN = frozenset({"/_stcore/health", "/_stcore/host-config"} | OPEN_PATHS - OPEN_FOR_PROVIDER)
 
 #: The header that ties Streamlit's session to the sign-in, so that another sign-in cannot use the session. A
 #: value from the client is dropped. The header is in trustedUserHeaders of .streamlit/config.toml.
 SIGN_IN_HEADER = "x-overread-sign-in"
-_POLICY_VIOLATION, _MESSAGE_TOO_BIG, _TRY_AGAIN_LATER = (
-    1008,
-    1009,
-    1013,
-)  # RFC 6455, 7.4.1; 1013 by IANA's registry
+#: Close codes of websockets (RFC 6455, 7.4.1; IANA registry for 1013).
+_POLICY_VIOLATION, _MESSAGE_TOO_BIG, _TRY_AGAIN_LATER = 1008, 1009, 1013
 #: The maximum size of a websocket message in bytes (clicks and typed text). Files use the upload route.
 MAX_FRAME_BYTES = 4 << 20
 #: The seconds for which a click waits for an unavailable database, and the seconds between two attempts.
@@ -232,7 +229,7 @@ async def _close_connection(send: Send, code: int) -> Message:
 def _sign_in_response(request: Request) -> Response:
     """Return a redirect to the sign-in page for page requests, and status 401 for other requests.
 
-    A cookie keeps the page that was asked for: the first page after signing in redirects to it.
+    A cookie stores the requested page. After signing in, the start page redirects to it.
     """
     wants_page = request.headers.get("sec-fetch-mode", "navigate") == "navigate"
     if request.method == "GET" and wants_page and "text/html" in request.headers.get("accept", ""):

@@ -1,4 +1,4 @@
-"""The headers of every response: what a page may load, who may frame it, and what may be cached."""
+"""The headers of every response: what a page may load, who may embed it, and what may be cached."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _YEAR_SECONDS = 365 * 24 * 60 * 60
 
 
 def hash_inline_scripts() -> str:
-    """Return the hashes of the inline scripts in Streamlit's page, as sources of a policy."""
+    """Return the hashes of the inline scripts in Streamlit's page, as sources for the policy."""
     page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
@@ -26,7 +26,7 @@ def hash_inline_scripts() -> str:
 
 
 # The strictest policy that the app works with. Styles are inline (docs/decisions/032), and the script of a
-# component comes from a blob: URL. Scripts are not evaluated from text, pages cannot be framed, and no data
+# component comes from a blob: URL. Scripts are not evaluated from text, pages cannot be embedded, and no data
 # is sent to other hosts.
 POLICY = "; ".join(
     (

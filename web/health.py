@@ -1,10 +1,10 @@
 """GET /health: whether the process runs. GET /health/ready: whether people can work; admins see the reasons.
 
-The first is for a supervisor that restarts a process that hangs: an unavailable database is no reason to
-restart. The second is for a proxy and for monitoring. Neither needs a sign-in. The answer of /health/ready
-may be a few seconds old, and simultaneous requests share one run of the checks, so that frequent requests put
-no load on database and image store. The answer comes within three seconds: a check that has not finished by
-then counts as not ready.
+The first is for a supervisor that restarts a hanging process. It does not depend on the database, which a
+restart of the app cannot repair. The second is for a proxy and for monitoring. Neither needs a sign-in. The
+answer of /health/ready may be a few seconds old, and simultaneous requests share one run of the checks, so
+that frequent requests put no load on database and image store. The answer comes within three seconds: a check
+that has not finished by then counts as failed.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _TIMEOUT, _CACHE_SECONDS = 3.0, 5.0  # seconds
 
 
 class _HealthCache:
-    """The cached results of the checks. They run in parallel, and each runs at most once at a time."""
+    """The cached results of the checks. The checks run in parallel, and each runs at most once at a time."""
 
     def __init__(self) -> None:
         self._valid_until, self._results = 0.0, list[HealthCheck]()
-        self._rounds, self._checks = SingleFlight[list[HealthCheck]](), SingleFlight[HealthCheck]()
+        self._check_rounds, self._checks = SingleFlight[list[HealthCheck]](), SingleFlight[HealthCheck]()
 
     async def load_results(self) -> list[HealthCheck]:
         """Return the result of each check, within the deadline."""
         if time.monotonic() < self._valid_until:
             return self._results
-        return await self._rounds.run("look", self._run_checks)
+        return await self._check_rounds.run("look", self._run_checks)
 
     def clear(self) -> None:
         """Discard the results, so that the next request runs the checks again; for tests."""

@@ -25,7 +25,7 @@ def note_interrupted(token: str, *, now: datetime) -> None:
 
 
 def pop_interrupted(token: str | None) -> datetime | None:
-    """Return the time of the latest lost click and delete it, or None. The caller shows it."""
+    """Return and delete the time of the latest lost click; None if there is none."""
     if token is None or not _interrupted_at:
         return None
     with _lock:

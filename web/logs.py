@@ -25,8 +25,8 @@ _SAFE_FACTORY_MARK = "overread_safe"
 def configure_logs() -> None:
     """Set the format of every logger of this process: JSON lines for ``OVERREAD_LOG=json``, else key=value.
 
-    ``OVERREAD_LOG_LEVEL`` is the lowest level written (info by default). Existing loggers without a file
-    handler lose their handlers and propagate to the root logger.
+    ``OVERREAD_LOG_LEVEL`` is the lowest level of the app's own loggers (info by default). Existing loggers
+    without a file handler lose their handlers and propagate to the root logger.
     """
     strip_exception_values()
     handler = logging.StreamHandler(sys.stderr)
@@ -43,7 +43,7 @@ def configure_logs() -> None:
             isinstance(attached, logging.FileHandler) for attached in logger.handlers
         ):
             logger.handlers, logger.propagate = [], True
-    # Streamlit logs an uncaught exception with its message; on_script_error logs it without (errors.py).
+    # Streamlit logs an uncaught exception with its message; ui/script_errors.py logs it without the message.
     logging.getLogger("streamlit.error_util").disabled = True
 
 
@@ -118,5 +118,5 @@ def _collect_fields(record: logging.LogRecord) -> dict[str, object]:
 
 def _quote(value: object) -> str:
     text = str(value)
-    needs_no_quotes = text and not any(char in text for char in ' "=\n\r\t')
-    return text if needs_no_quotes else json.dumps(text, ensure_ascii=True)
+    needs_quotes = not text or any(char in text for char in ' "=\n\r\t')
+    return json.dumps(text, ensure_ascii=True) if needs_quotes else text

@@ -1,8 +1,8 @@
 """GET /metrics: metrics of this process and its workspace for Prometheus.
 
-If ``OVERREAD_METRICS_TOKEN`` is set, the request must send it (``Authorization: Bearer …``). Otherwise, only
-requests from the same machine that did not pass a proxy are answered. No label contains the name, the address
-or a text of a person.
+If ``OVERREAD_METRICS_TOKEN`` is set, the request must send it (``Authorization: Bearer …``). Otherwise, the
+route answers only requests that come from the same machine and did not pass a proxy. No label contains the
+name, the address or a text of a person.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ class _ErrorCounter(logging.Handler):
         super().__init__(logging.WARNING)
         self._source = source
 
-    def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002 - only the number counts
+    def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002 - records are only counted
         _ERRORS.labels(source=self._source).inc()
 
 
 def count_logged_errors() -> None:
-    """Count the errors of database and image store from now on. Further calls change nothing."""
+    """Count warnings and errors of ``_COUNTED_LOGGERS`` from now on. Further calls change nothing."""
     for name, source in _COUNTED_LOGGERS.items():
         _ERRORS.labels(source=source)  # shown as 0 before the first error
         logger = logging.getLogger(name)
@@ -106,8 +106,8 @@ async def serve_metrics(request: Request) -> Response:
 def _may_read_metrics(request: Request) -> bool:
     token = os.environ.get("OVERREAD_METRICS_TOKEN", "").strip()
     if token:
-        sent = request.headers.get("authorization", "")
-        return hmac.compare_digest(sent.encode(), f"Bearer {token}".encode())
+        authorization = request.headers.get("authorization", "")
+        return hmac.compare_digest(authorization.encode(), f"Bearer {token}".encode())
     return client_address(request) in _LOCAL_ADDRESSES and "x-forwarded-for" not in request.headers
 
 

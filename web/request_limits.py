@@ -20,9 +20,9 @@ KIB, MIB = 1 << 10, 1 << 20
 _MAX_FORM_BYTES, _MAX_OTHER_BYTES = 16 * KIB, 2 * MIB
 _FORM_PATHS = ("/sign-in", "/sign-in/code", "/first-admin")
 _UPLOAD_PATH = "/_stcore/upload_file/"
-#: Seconds that every body may take, and the minimum transfer rate after that.
+#: Seconds that every body may take in any case, and the minimum transfer rate after that.
 GRACE_SECONDS, MIN_BYTES_PER_SECOND = 20.0, 16 * KIB
-#: Bytes and seconds of a refused body that are read and discarded before the connection is closed.
+#: Limits in bytes and seconds for reading and discarding a refused body before the connection is closed.
 _MAX_DISCARDED_BYTES, _DISCARD_SECONDS = 2 * MIB, 2.0
 
 

@@ -29,9 +29,9 @@ _STREAMLIT_PATHS = (
 
 
 class RequestLog:
-    """ASGI middleware that logs requests, without the URL, which may contain an exam's id or a code.
+    """ASGI middleware that logs requests without their URLs, which may contain an exam's id or a code.
 
-    ``pages`` are the names of the pages in the URL.
+    ``pages`` are the names of the pages, as in their URLs.
     """
 
     def __init__(self, app: ASGIApp, *, pages: Iterable[str]) -> None:
@@ -42,7 +42,7 @@ class RequestLog:
         if scope["type"] not in {"http", "websocket"} or scope["path"].startswith(_UNLOGGED_PATHS):
             await self._app(scope, receive, send)
             return
-        started, status = perf_counter(), 0
+        started_at, status = perf_counter(), 0
         state = scope.setdefault("state", {})
         state["request"] = request_id = _read_request_id(scope)
         is_websocket = scope["type"] == "websocket"
@@ -62,7 +62,7 @@ class RequestLog:
         try:
             await self._app(scope, receive, send_and_note_status)
         finally:
-            route, seconds = describe_route(scope, pages=self._pages), perf_counter() - started
+            route, seconds = describe_route(scope, pages=self._pages), perf_counter() - started_at
             if not is_websocket:
                 note_request(method=scope["method"], route=route, status=status, seconds=seconds)
             elif status == 101:
@@ -85,8 +85,8 @@ class RequestLog:
 
 def _read_request_id(scope: Scope) -> str:
     """Return the id that nginx gave to the request ($request_id), or a new id."""
-    sent = Headers(scope=scope).get("x-request-id", "")
-    return sent if _REQUEST_ID.fullmatch(sent) else secrets.token_hex(16)
+    sent_id = Headers(scope=scope).get("x-request-id", "")
+    return sent_id if _REQUEST_ID.fullmatch(sent_id) else secrets.token_hex(16)
 
 
 def describe_route(scope: Scope, *, pages: Container[str]) -> str:

@@ -41,13 +41,13 @@ _MAX_BODY_BYTES = 2 * 1024 * 1024
 MAX_ID = 2**63 - 1
 
 #: Matches an escaped U+0000 in JSON. PostgreSQL cannot store this character, and imports refuse it.
-_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_ESCAPED_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class UnreadableRequest(DomainError):
-    """The body of a request cannot be read by the route."""
+    """The route cannot read the body of a request."""
 
 
 async def require_person(request: Request) -> Person:
@@ -83,8 +83,8 @@ def require_same_origin(request: Request) -> None:
 def require_same_person(request: Request, person: Person) -> None:
     """Let a page save only for the person for whom it was opened.
 
-    Another person may have signed in with another tab of the same browser. The cookie is then theirs, while
-    this page still shows what the first person entered.
+    Another person may have signed in with another tab of the same browser. The cookie then belongs to that
+    person, while this page still shows what the first person entered.
 
     Raises:
         NotSignedIn: the page was opened for another person (the id in the header ``X-Overread-Person``).
@@ -119,7 +119,7 @@ async def read_json_body(request: Request) -> object:
                 raise UnreadableRequest("The request is larger than 2 MiB.")
     except ClientDisconnect as error:  # the page was closed while it sent its draft
         raise UnreadableRequest("The browser disconnected before the request was complete.") from error
-    if _NUL.search(content):
+    if _ESCAPED_NUL.search(content):
         raise UnreadableRequest("A text contains the character U+0000, which cannot be stored. Remove it.")
     try:
         return msgspec.json.decode(bytes(content))

@@ -20,7 +20,7 @@ from web.forms.routes import form_route
 
 
 def save_adjudication(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Save one adjudication. A repeated revision is stored once; a stale revision is refused."""
+    """Save one adjudication. A revision that is sent twice is stored once; a stale revision is refused."""
     request = schemas.parse_request(payload, schemas.AdjudicationRequest)
     with read_only_session() as db:
         sheet = review.open_dispute(
@@ -33,13 +33,13 @@ def save_adjudication(payload: object, person: Person, now: datetime) -> dict[st
             verdict.person_id for verdict in sheet.verdicts if verdict.decision is Decision.REJECT
         )
     else:
-        own = schemas.parse_own_values(request.own, sheet.question)
+        own_values = schemas.parse_own_values(request.own, sheet.question)
         if request.value_sources.get("boxes") == OWN_VALUE:
-            own["boxes"] = parse_drawn_boxes(
+            own_values["boxes"] = parse_drawn_boxes(
                 request.drawings or {}, exam=sheet.exam, machine=sheet.question.boxes
             )
         correction, follows = combine_value_sources(
-            sheet.question, sheet.verdicts, request.value_sources, own
+            sheet.question, sheet.verdicts, request.value_sources, own_values
         )
         decision = Decision.ACCEPT if correction.is_empty() else Decision.REVISE
     adjudication = Adjudication(
@@ -76,7 +76,7 @@ def load_dispute(payload: object, person: Person, now: datetime) -> dict[str, An
 
 
 def load_next_dispute(person: Person, batch_id: int, *, question: int | None = None) -> dict[str, Any] | None:
-    """Return the form's data of a dispute, or of the first open one of the batch; None if none is open."""
+    """Return the form's data of a dispute, by default of the first open dispute; None if none is open."""
     with read_only_session() as db:
         disputes = review.list_disputes(db, person=person, batch_id=batch_id)
         if question is None:

@@ -26,11 +26,13 @@ def dispute_to_json(
 ) -> dict[str, Any]:
     """Return all data that the form needs for one dispute.
 
-    ``disputes`` has all disputes of the batch, from which the form links to the previous and the next one.
+    ``disputes`` has all disputes of the batch. The form links to the previous and the next one.
     """
     question, adjudication = sheet.question, sheet.adjudication
-    numbers = [dispute.question_row_id for dispute in disputes]
-    position = numbers.index(sheet.question_row_id) if sheet.question_row_id in numbers else 0
+    question_row_ids = [dispute.question_row_id for dispute in disputes]
+    position = (
+        question_row_ids.index(sheet.question_row_id) if sheet.question_row_id in question_row_ids else 0
+    )
     return {
         "person": person,
         "batch": sheet.batch.id,
@@ -41,8 +43,8 @@ def dispute_to_json(
             "adjudicated": sum(not dispute.is_open for dispute in disputes),
             "total": len(disputes),
         },
-        "previous": numbers[position - 1] if position > 0 else None,
-        "next": numbers[position + 1] if position + 1 < len(numbers) else None,
+        "previous": question_row_ids[position - 1] if position > 0 else None,
+        "next": question_row_ids[position + 1] if position + 1 < len(question_row_ids) else None,
         "revision": sheet.revision,
         "disputedAspects": sorted(aspect.value for aspect in sheet.kinds),
         # The viewer uses these fields to decide whether boxes can be drawn.
@@ -137,19 +139,19 @@ def _format_value(field: str, value: Any) -> str:  # noqa: ANN401 - a field of a
 def _radiograph_to_json(sheet: DisputeSheet, radiograph: Radiograph) -> dict[str, Any]:
     """Return one radiograph with the imported boxes, and the reviewers' boxes labelled by reviewer.
 
-    ``boxesBySource`` has the imported boxes and the boxes of each reviewer separately; a correction can start
-    from them.
+    ``boxesBySource`` has the imported boxes and the boxes of each reviewer separately; the adjudicator can
+    start a correction from any of these sets.
     """
     data: dict[str, Any] = {"id": radiograph.id, "view": VIEW_LABELS[radiograph.view], "canvas": None}
     if radiograph.rows is None or radiograph.columns is None:
         return data
     surface = create_surface(rows=radiograph.rows, columns=radiograph.columns)
-    machine_boxes = _boxes_on(sheet.question.boxes, radiograph)
-    reviewer_boxes = _boxes_by_reviewer(sheet)
+    machine_boxes = _select_boxes(sheet.question.boxes, radiograph)
+    reviewer_boxes = _list_boxes_by_reviewer(sheet)
     overlay_boxes = [
         replace(labelled_box, label=f"{option_letter(i)}: {labelled_box.label}".rstrip(": "))
         for i, boxes in enumerate(reviewer_boxes)
-        for labelled_box in _boxes_on(boxes, radiograph)
+        for labelled_box in _select_boxes(boxes, radiograph)
         if labelled_box not in machine_boxes
     ]
     all_boxes = (*machine_boxes, *overlay_boxes)
@@ -166,7 +168,10 @@ def _radiograph_to_json(sheet: DisputeSheet, radiograph: Radiograph) -> dict[str
         "overlay": boxes_to_json(all_boxes),
         "boxesBySource": {
             "original": boxes_to_json(machine_boxes),
-            **{str(i): boxes_to_json(_boxes_on(boxes, radiograph)) for i, boxes in enumerate(reviewer_boxes)},
+            **{
+                str(i): boxes_to_json(_select_boxes(boxes, radiograph))
+                for i, boxes in enumerate(reviewer_boxes)
+            },
         },
         "canvas": canvas_to_json(
             surface=surface, url=url, boxes=all_boxes, machine=machine_boxes, locked=True
@@ -174,15 +179,17 @@ def _radiograph_to_json(sheet: DisputeSheet, radiograph: Radiograph) -> dict[str
     }
 
 
-def _boxes_by_reviewer(sheet: DisputeSheet) -> list[tuple[LabelledBox, ...]]:
-    """Return the boxes of each reviewer: the imported boxes if not corrected, none if they rejected."""
+def _list_boxes_by_reviewer(sheet: DisputeSheet) -> list[tuple[LabelledBox, ...]]:
+    """Return each reviewer's boxes: imported boxes if not corrected, none if the question was rejected."""
     result = []
     for verdict in sheet.verdicts:
-        own = verdict.opinion.correction.boxes
-        rejected = verdict.decision.value == "reject"
-        result.append(() if rejected else sheet.question.boxes if own is None else own)
+        corrected_boxes = verdict.opinion.correction.boxes
+        is_rejected = verdict.decision.value == "reject"
+        result.append(
+            () if is_rejected else sheet.question.boxes if corrected_boxes is None else corrected_boxes
+        )
     return result
 
 
-def _boxes_on(boxes: Sequence[LabelledBox], radiograph: Radiograph) -> tuple[LabelledBox, ...]:
+def _select_boxes(boxes: Sequence[LabelledBox], radiograph: Radiograph) -> tuple[LabelledBox, ...]:
     return tuple(labelled_box for labelled_box in boxes if labelled_box.radiograph == radiograph.id)

@@ -24,7 +24,9 @@ MAX_LABEL_LENGTH = 200  # characters
 def parse_drawn_boxes(
     drawings: Drawings, *, exam: Exam, machine: tuple[LabelledBox, ...]
 ) -> tuple[LabelledBox, ...]:
-    """Return all boxes of the exam: the drawn boxes, and the machine's on radiographs without drawn objects.
+    """Return all boxes of the exam: the drawn boxes, and the machine's boxes on radiographs without an entry.
+
+    An empty entry in ``drawings`` means that all boxes of the radiograph were removed.
 
     Raises:
         InvalidValue: the exam does not have the radiograph, a box has no position, there are too many boxes,
@@ -34,12 +36,12 @@ def parse_drawn_boxes(
         exam.find_radiograph(radiograph_id)
     result: list[LabelledBox] = []
     for radiograph in exam.radiographs:
-        machine_here = tuple(
+        machine_boxes = tuple(
             labelled_box for labelled_box in machine if labelled_box.radiograph == radiograph.id
         )
         objects = drawings.get(radiograph.id)
         if objects is None or radiograph.rows is None or radiograph.columns is None:
-            result.extend(machine_here)
+            result.extend(machine_boxes)
             continue
         if len(objects) > MAX_BOXES:
             raise InvalidValue("boxes", f"must be at most {MAX_BOXES} on one radiograph, not {len(objects)}")
@@ -52,7 +54,7 @@ def parse_drawn_boxes(
             continue
         surface = create_surface(rows=radiograph.rows, columns=radiograph.columns)
         boxes = objects_to_boxes(objects, radiograph=radiograph.id, surface=surface)
-        result.extend(clean_boxes(boxes, surface=surface, machine=machine_here))
+        result.extend(clean_boxes(boxes, surface=surface, machine=machine_boxes))
     for labelled_box in result:
         if len(labelled_box.label) > MAX_LABEL_LENGTH and labelled_box not in machine:
             raise InvalidValue("boxes", f"a label must have at most {MAX_LABEL_LENGTH} characters")
@@ -69,5 +71,5 @@ def parse_corrected_boxes(
     return None if sorted(boxes, key=_sort_key) == sorted(machine, key=_sort_key) else boxes
 
 
-def _sort_key(labelled: LabelledBox) -> tuple[object, ...]:
-    return (labelled.radiograph, labelled.label, labelled.box.as_tuple())
+def _sort_key(labelled_box: LabelledBox) -> tuple[object, ...]:
+    return (labelled_box.radiograph, labelled_box.label, labelled_box.box.as_tuple())

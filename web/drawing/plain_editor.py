@@ -16,17 +16,17 @@ from domain.errors import InvalidValue
 
 #: Pixels of the longer side of a surface: sharp at twice the usual size on screen.
 MAX_SIDE = 1600
-#: The line width of a box on the surface. A click without a drag draws a box of this size, and a very short
-#: drag a box of up to twice this size.
+#: The line width of a box on the surface. A click without a drag draws a box of this size. A very short drag
+#: draws a box of up to twice this size.
 STROKE = 5
 FONT_SIZE = 30
-#: The machine's boxes are amber and dashed, the reviewer's boxes cyan and solid. They can be distinguished
-#: without colour.
+#: The machine's boxes are amber and dashed; the reviewer's boxes are cyan and solid. People who cannot see
+#: the colours can distinguish the lines.
 MACHINE_COLOUR = "#ffb000"
 OWN_COLOUR = "#22d3ee"
 MACHINE_DASH = (18, 10)
-#: The maximum difference of an unchanged box after the round trip, in matrix pixels; fabric.js writes four
-#: decimals.
+#: A box counts as unchanged if its coordinates differ by at most this many matrix pixels after the round
+#: trip; fabric.js writes four decimals.
 UNCHANGED_TOLERANCE = 0.02
 
 _ORIGIN_SHARES = {"left": 0.0, "top": 0.0, "center": 0.5, "right": 1.0, "bottom": 1.0}
@@ -109,14 +109,14 @@ def clean_boxes(
     """
     result = []
     for labelled_box in boxes:
-        machine_box = _find_unchanged(labelled_box.box, machine)
-        if machine_box is not None:
+        unchanged_box = _find_unchanged(labelled_box.box, machine)
+        if unchanged_box is not None:
             result.append(
-                LabelledBox(radiograph=labelled_box.radiograph, label=labelled_box.label, box=machine_box)
+                LabelledBox(radiograph=labelled_box.radiograph, label=labelled_box.label, box=unchanged_box)
             )
             continue
         if _is_speck(labelled_box.box, surface) and not any(
-            _same_size(labelled_box.box, other.box) for other in machine
+            _have_same_size(labelled_box.box, machine_box.box) for machine_box in machine
         ):
             continue
         try:
@@ -128,11 +128,11 @@ def clean_boxes(
     return tuple(result)
 
 
-def _box_to_object(labelled: LabelledBox, *, surface: Surface, is_machine_box: bool) -> dict[str, Any]:
-    box = labelled.box
+def _box_to_object(labelled_box: LabelledBox, *, surface: Surface, is_machine_box: bool) -> dict[str, Any]:
+    box = labelled_box.box
     return {
         "type": "LabeledRect",
-        "label": labelled.label,
+        "label": labelled_box.label,
         "left": box.x_min * surface.scale_x,
         "top": box.y_min * surface.scale_y,
         "width": box.width * surface.scale_x,
@@ -170,19 +170,19 @@ def _parse_box(drawing: Mapping[str, Any], *, surface: Surface) -> Box:
 
 def _find_unchanged(box: Box, machine: Sequence[LabelledBox]) -> Box | None:
     """Return the machine's box with the same coordinates within :data:`UNCHANGED_TOLERANCE`, or None."""
-    for other in machine:
-        pairs = zip(box.as_tuple(), other.box.as_tuple(), strict=True)
+    for machine_box in machine:
+        pairs = zip(box.as_tuple(), machine_box.box.as_tuple(), strict=True)
         if all(abs(a - b) <= UNCHANGED_TOLERANCE for a, b in pairs):
-            return other.box
+            return machine_box.box
     return None
 
 
 def _is_speck(box: Box, surface: Surface) -> bool:
-    limit = 2 * STROKE + 0.01
-    return box.width * surface.scale_x <= limit and box.height * surface.scale_y <= limit
+    max_side = 2 * STROKE + 0.01
+    return box.width * surface.scale_x <= max_side and box.height * surface.scale_y <= max_side
 
 
-def _same_size(box: Box, other: Box) -> bool:
+def _have_same_size(box: Box, other: Box) -> bool:
     return (
         abs(box.width - other.width) <= UNCHANGED_TOLERANCE
         and abs(box.height - other.height) <= UNCHANGED_TOLERANCE

@@ -1,7 +1,7 @@
 """Downloads: files of releases, lists of refused records, mapping files and templates of tables.
 
-Streamlit's download button has served stale bytes, and its media files need no sign-in. These routes check
-sign-in and role at each request, send exactly the bytes that they hash, and send the hash in a header.
+Streamlit's download button can serve stale bytes, and Streamlit's media files need no sign-in. These routes
+check sign-in and role at each request, send exactly the bytes that they hash, and send the hash in a header.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _MEDIA_TYPES = {
 async def download_release_file(request: Request) -> Response:
     """GET /files/releases/{id}/{path}: one file of a release, by its path in the manifest."""
     person = await require_person(request)
-    release_id, name = request.path_params["release_id"], request.path_params["name"]
-    file = await run_in_threadpool(_find_release_file, person, release_id, name)
-    return await run_in_threadpool(_file_response, file.path, file.download_name, file.entry.sha256)
+    release_id, manifest_path = request.path_params["release_id"], request.path_params["name"]
+    file = await run_in_threadpool(_find_release_file, person, release_id, manifest_path)
+    return await run_in_threadpool(_build_file_response, file.path, file.download_name, file.entry.sha256)
 
 
 @json_errors
@@ -83,7 +83,7 @@ async def download_refusals(request: Request) -> Response:
     path = current_workspace().refusals / name
     if not _SAFE_NAME.fullmatch(name) or path.is_symlink() or not path.is_file():
         raise NotFound("This list of invalid records does not exist.")
-    return await run_in_threadpool(_file_response, path, name, None)
+    return await run_in_threadpool(_build_file_response, path, name, None)
 
 
 @json_errors
@@ -95,13 +95,13 @@ async def download_mapping(request: Request) -> Response:
     path = current_workspace().mappings / name
     if not _SAFE_NAME.fullmatch(name) or path.is_symlink() or not path.is_file():
         raise NotFound("This mapping file does not exist.")
-    return await run_in_threadpool(_file_response, path, name, None)
+    return await run_in_threadpool(_build_file_response, path, name, None)
 
 
 @json_errors
 async def download_template(request: Request) -> Response:
     """GET /files/templates/questions.{kind}: a table to fill in with questions."""
-    from intake.service.tables import KINDS, build_template  # noqa: PLC0415 - imports all readers, not needed at start
+    from intake.service.tables import KINDS, build_template  # noqa: PLC0415 - imports all file readers, not needed at start
 
     person = await require_person(request)
     require(person, Action.IMPORT_QUESTIONS)
@@ -112,9 +112,9 @@ async def download_template(request: Request) -> Response:
     return Response(content, media_type="application/octet-stream", headers=_headers(f"questions.{kind}"))
 
 
-def _find_release_file(person: Person, release_id: int, name: str) -> releases.ReleaseFile:
+def _find_release_file(person: Person, release_id: int, manifest_path: str) -> releases.ReleaseFile:
     with read_only_session() as db:
-        return releases.find_release_file(db, by=person, release_id=release_id, name=name)
+        return releases.find_release_file(db, by=person, release_id=release_id, name=manifest_path)
 
 
 def _find_release_files(person: Person, release_id: int) -> list[releases.ReleaseFile]:
@@ -135,7 +135,7 @@ def _find_training_data(person: Person, release_id: int, name: str) -> releases.
         )
 
 
-def _file_response(path: Path, download_name: str, sha256: str | None) -> Response:
+def _build_file_response(path: Path, download_name: str, sha256: str | None) -> Response:
     """Return the file as an attachment. It is hashed and then sent from the same open handle.
 
     Raises:
@@ -212,7 +212,7 @@ def _zip_chunks(members: list[tuple[Path, str]], folder: str) -> Iterator[bytes]
         folder: the folder in the archive.
     """
     stream = _ZipStream()
-    with zipfile.ZipFile(stream, "w") as archive:  # type: ignore[call-overload]  # it only uses write, flush
+    with zipfile.ZipFile(stream, "w") as archive:  # type: ignore[call-overload]  # ZipFile uses only write and flush
         for path, name in members:
             info = zipfile.ZipInfo(f"{folder}/{name}", date_time=(1980, 1, 1, 0, 0, 0))
             is_image = name.startswith("images/")

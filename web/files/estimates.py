@@ -36,11 +36,11 @@ def _load_csv(person: Person, dataset: str, batches: list[str]) -> str:
     with read_only_session() as db:
         dataset_estimates = review.estimate_dataset(db, by=person, dataset=dataset, batches=batches or None)
         parts = [("whole", dataset, dataset_estimates.estimates.all_estimates)]
-        for group in (review.BATCH_GROUP, *review.GROUPS):
+        for grouping in (review.BATCH_GROUP, *review.GROUPS):
             groups = review.estimate_groups(
-                db, by=person, dataset=dataset, group=group, batches=batches or None
+                db, by=person, dataset=dataset, group=grouping, batches=batches or None
             )
-            parts += [(group, part.name, part.estimates.all_estimates) for part in groups]
+            parts += [(grouping, group.name, group.estimates.all_estimates) for group in groups]
     return "".join(format_csv_rows(parts))
 
 

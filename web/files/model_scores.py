@@ -23,20 +23,20 @@ _MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "tex": "text/x-tex; charset=ut
 async def download_table(request: Request) -> Response:
     """Return the table. The query has ``release``, ``split``, and optionally ``model`` for each model.
 
-    With ``published`` the published models stand beside.
+    With ``published``, the table also has the published models.
     """
     person = await require_person(request)
     require(person, Action.RUN_MODELS)
-    name, _, kind = request.path_params["name"].rpartition(".")
-    text = await run_in_threadpool(_render, person, request, name, kind)
+    name, _, file_format = request.path_params["name"].rpartition(".")
+    text = await run_in_threadpool(_render_table, person, request, name, file_format)
     headers = {
-        "Content-Disposition": f'attachment; filename="{name}.{kind}"',
+        "Content-Disposition": f'attachment; filename="{name}.{file_format}"',
         "Cache-Control": "no-store",
     }
-    return Response(text, headers=headers, media_type=_MEDIA_TYPES[kind])
+    return Response(text, headers=headers, media_type=_MEDIA_TYPES[file_format])
 
 
-def _render(person: Person, request: Request, name: str, kind: str) -> str:
+def _render_table(person: Person, request: Request, name: str, file_format: str) -> str:
     from evaluation.paper_tables import (  # noqa: PLC0415 - imports scipy, not needed at start
         build_paper_tables,
         table_to_csv,
@@ -45,21 +45,21 @@ def _render(person: Person, request: Request, name: str, kind: str) -> str:
 
     query = request.query_params
     release, split = query.get("release", ""), query.get("split", "")
-    if kind not in _MEDIA_TYPES or not release.isdecimal():
+    if file_format not in _MEDIA_TYPES or not release.isdecimal():
         raise NotFound("There is no such table.")
     session = unit_of_work() if split == Split.PRIVATE else read_only_session()
     with session as db:
-        scored = evaluations.open_scores(
+        split_scores = evaluations.open_scores(
             db, by=person, release_id=int(release), split=split, now=datetime.now(UTC)
         )
     names = query.getlist("model")
-    models = [model for model in scored.models if not names or model.name in names]
-    every_row = scored.questions.numbers >= 0
+    models = [model for model in split_scores.models if not names or model.name in names]
+    all_rows = split_scores.questions.numbers >= 0
     for table in build_paper_tables(
-        scored.questions, models, every_row, with_published=bool(query.get("published"))
+        split_scores.questions, models, all_rows, with_published=bool(query.get("published"))
     ):
         if table.name == name:
-            return table_to_csv(table) if kind == "csv" else table_to_latex(table)
+            return table_to_csv(table) if file_format == "csv" else table_to_latex(table)
     raise NotFound("There is no such table.")
 
 

@@ -1,7 +1,7 @@
-"""GET /files/study-reports/{digest}/…, /files/roc-files.zip: a computed report, files for ROC programs.
+"""GET /files/study-reports/{digest}/…: a computed report. GET /files/roc-files.zip: files for ROC programs.
 
-The digest identifies the answers and the protocol of the report, so a link always gives the same bytes (of a
-PDF, the same drawing). The results are identical to those of `study report --out`.
+The digest identifies the answers and the protocol of the report, so a link always gives the same bytes (for a
+PDF: the same drawing). The files have the same results as those of `study report --out`.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _MEDIA_TYPES = {
 
 @json_errors
 async def download_report_file(request: Request) -> Response:
-    """Return one file of the report. The query's ``model`` is the model with which raters are compared."""
+    """Return one file of the report. The query's ``model`` is the model with which readers are compared."""
     person = await require_person(request)
     path = request.path_params["name"]
     report = await run_in_threadpool(_load_report, person, request)
-    text = await run_in_threadpool(_report_file, report, path)
+    text = await run_in_threadpool(_render_report_file, report, path)
     name = path.rpartition("/")[2]
     return Response(text, headers=_headers(name), media_type=_MEDIA_TYPES[name.rpartition(".")[2]])
 
@@ -83,7 +83,7 @@ def _load_report(person: Person, request: Request) -> StudyReport:
     return report
 
 
-def _report_file(report: StudyReport, path: str) -> str | bytes:
+def _render_report_file(report: StudyReport, path: str) -> str | bytes:
     from reader_study.report.files import render_pdf, render_text_file  # noqa: PLC0415 - imports pandas, not needed at start
 
     return render_pdf(report, path) if path.endswith(".pdf") else render_text_file(report, path)

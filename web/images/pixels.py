@@ -5,7 +5,7 @@ must revalidate it before each use. Matrix and metadata are computed together, o
 cached on disk under the file's SHA-256. While the image store does not respond, cached entries are still
 served, because lookups and fetches have separate thread limits.
 
-A radiograph's key may contain any character, including a slash. The browser sends it as one segment of the
+A radiograph's id may contain any character, including a slash. The browser sends it as one segment of the
 URL (``encodeURIComponent``), so segments are counted in the URL as sent, before decoding.
 """
 
@@ -40,17 +40,19 @@ async def serve_pixels(request: Request) -> Response:
     """Return the stored values (``imaging.matrix``), their metadata (``imaging.viewer_facts``), or 304."""
     person = await require_person(request)
     exam_row_id = request.path_params["exam_number"]
-    key, wants_metadata = _parse_path(request)
-    stored = await PIXEL_LOOKUPS.run(find_permitted_image, person, exam_row_id, key)
-    name = viewer_facts_cache_name(stored.sha256) if wants_metadata else matrix_cache_name(stored.sha256)
-    headers = {**_CACHE_HEADERS, "ETag": f'"{name}"'}
+    radiograph_id, wants_metadata = _parse_path(request)
+    stored = await PIXEL_LOOKUPS.run(find_permitted_image, person, exam_row_id, radiograph_id)
+    cache_name = (
+        viewer_facts_cache_name(stored.sha256) if wants_metadata else matrix_cache_name(stored.sha256)
+    )
+    headers = {**_CACHE_HEADERS, "ETag": f'"{cache_name}"'}
     if matches_etag(request, headers["ETag"]):
         return Response(status_code=304, headers=headers)
-    description = f"Radiograph {key} of exam {exam_row_id}"
-    content = await PIXEL_LOOKUPS.run(lambda: shared_cache().find(name))
+    description = f"Radiograph {radiograph_id} of exam {exam_row_id}"
+    content = await PIXEL_LOOKUPS.run(lambda: shared_cache().find(cache_name))
     if content is None:
-        # The description is part of the key because error messages contain it with the exam id, which people
-        # without access to the exam must not learn.
+        # The description is part of the key of the shared work: error messages contain it with the exam id,
+        # which people without access to the exam must not learn.
         encoded = await _ENCODINGS.run(
             (stored.sha256, description),
             lambda: PIXEL_FETCHES.run(_encode_pixels, stored.sha256, name=description),
@@ -73,7 +75,7 @@ def _parse_path(request: Request) -> tuple[str, bool]:
 def _encode_pixels(sha256: str, *, name: str) -> EncodedPixels:
     cache = shared_cache()
     facts, matrix = cache.find(viewer_facts_cache_name(sha256)), cache.find(matrix_cache_name(sha256))
-    if facts is not None and matrix is not None:  # cached after this request's lookup
+    if facts is not None and matrix is not None:  # another request has cached them since the lookup
         return EncodedPixels(facts=facts, matrix=matrix)
     with open_original(sha256, name=name) as original:
         encoded = shared_decoder().encode_pixels(original, name=name)

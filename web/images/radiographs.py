@@ -3,8 +3,8 @@
 Streamlit's media files are served without a sign-in, so patient images do not use them. The URL names exam
 and radiograph; access is checked in the database at each request, before anything is read or cached.
 
-``?longest=1200`` limits the longer side (one of ``ALLOWED_SIZES``); ``?window=550,1024`` selects a
-window (center and width after the modality transform).
+``?longest=1200`` limits the longer side (one of ``ALLOWED_SIZES``). ``?window=550,1024`` selects a window by
+its centre and width after the modality transform.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _RENDERINGS = SingleFlight[bytes]()
 
 @functools.cache
 def shared_decoder() -> GuardedDecoder:
-    """Return the image-decoder processes of this app, which are started for the first image."""
+    """Return the image-decoder processes of this app."""
     decoder = GuardedDecoder(workers=max(1, min(4, os.cpu_count() or 1)))
     atexit.register(decoder.close)
     return decoder
@@ -58,14 +58,14 @@ def shared_decoder() -> GuardedDecoder:
 async def serve_radiograph(request: Request) -> Response:
     """Return the image, or status 304 if the browser already has it."""
     person = await require_person(request)
-    exam_row_id, key = request.path_params["exam_number"], request.path_params["radiograph_key"]
+    exam_row_id, radiograph_id = request.path_params["exam_number"], request.path_params["radiograph_key"]
     longest, window = _parse_longest(request), _parse_window(request)
-    stored = await PIXEL_LOOKUPS.run(find_permitted_image, person, exam_row_id, key)
+    stored = await PIXEL_LOOKUPS.run(find_permitted_image, person, exam_row_id, radiograph_id)
     etag = _format_etag(stored.sha256, longest=longest, window=window)
     headers = {**_CACHE_HEADERS, "ETag": etag}
     if matches_etag(request, etag):
         return Response(status_code=304, headers=headers)
-    name = f"Radiograph {key} of exam {exam_row_id}"
+    name = f"Radiograph {radiograph_id} of exam {exam_row_id}"
     picture = await _find_cached_picture(stored.sha256, longest=longest, window=window)
     if picture is None:
         picture = await _RENDERINGS.run(
@@ -80,7 +80,7 @@ async def serve_radiograph(request: Request) -> Response:
 def find_permitted_image(person: Person, exam_row_id: int, key: str) -> StoredImage:
     """Return the file of a radiograph, for a person who may see it.
 
-    It may be part of a review, of a reading, of an open answer to be marked, or of outputs to be scored.
+    The radiograph may belong to a review, a reading, an open answer to be marked, or outputs to be scored.
 
     Raises:
         NotAllowed: the person may not see the radiograph.
@@ -152,10 +152,10 @@ def _parse_window(request: Request) -> Window | None:
     text = request.query_params.get("window")
     if text is None:
         return None
-    numbers = _WINDOW_PATTERN.fullmatch(text)
-    if numbers is None or float(numbers[2]) < 1:
+    match = _WINDOW_PATTERN.fullmatch(text)
+    if match is None or float(match[2]) < 1:
         raise InvalidValue("window", f"{text!r} is not a center and a width (at least 1) such as 550,1024")
-    return Window(center=float(numbers[1]), width=float(numbers[2]), name="Chosen")
+    return Window(center=float(match[1]), width=float(match[2]), name="Chosen")
 
 
 def _format_etag(sha256: str, *, longest: int | None, window: Window | None) -> str:

@@ -33,7 +33,7 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
             "trainingDone": progress.training_done,
             "training": progress.training,
         },
-        # The radiograph viewer uses these fields; the review form has the same ones.
+        # The radiograph viewer uses these fields; the review form has the same fields.
         "batch": sheet.study.id,
         "question": sheet.slot.position,
         "blind": False,
@@ -73,7 +73,7 @@ def reading_sheet_to_json(sheet: ReadingSheet, *, person: int) -> dict[str, Any]
 
 
 def _entry_to_json(sheet: ReadingSheet) -> dict[str, Any] | None:
-    """Return the current input, otherwise the submitted answer. Boxes are sent with the radiographs."""
+    """Return the draft, otherwise the submitted answer. Boxes are sent with the radiographs."""
     if sheet.draft:
         return {
             "answer": sheet.draft.get("answer"),
@@ -84,14 +84,14 @@ def _entry_to_json(sheet: ReadingSheet) -> dict[str, Any] | None:
     if sheet.reading is None:
         return None
     return {
-        "answer": _displayed_answer(sheet.reading.answer, order=sheet.slot.option_order),
+        "answer": _to_displayed_answer(sheet.reading.answer, order=sheet.slot.option_order),
         "cannot_determine": sheet.reading.cannot_determine,
         "confidence": sheet.reading.confidence,
         "fault_description": sheet.reading.faulty,
     }
 
 
-def _displayed_answer(answer: Answer | None, *, order: tuple[int, ...]) -> list[int] | str | None:
+def _to_displayed_answer(answer: Answer | None, *, order: tuple[int, ...]) -> list[int] | str | None:
     """Convert the answer to positions of the displayed options."""
     return sorted(order.index(option) for option in answer) if isinstance(answer, tuple) else answer
 
@@ -132,17 +132,19 @@ def _own_boxes(sheet: ReadingSheet) -> tuple[LabelledBox, ...]:
 
 def _feedback_to_json(sheet: ReadingSheet, feedback: TrainingResult) -> dict[str, Any]:
     question = feedback.question
-    answers = [question.answer, *question.also_right]
+    correct_answers = [question.answer, *question.also_right]
     return {
         "right": feedback.correct,
-        "answer": " or ".join(_format_answer(answer, sheet=sheet) for answer in answers),
-        "correctAnswers": [_displayed_answer(answer, order=sheet.slot.option_order) for answer in answers],
+        "answer": " or ".join(_format_answer(answer, sheet=sheet) for answer in correct_answers),
+        "correctAnswers": [
+            _to_displayed_answer(answer, order=sheet.slot.option_order) for answer in correct_answers
+        ],
         "explanation": question.explanation,
     }
 
 
 def _format_answer(answer: Answer, *, sheet: ReadingSheet) -> str:
-    displayed = _displayed_answer(answer, order=sheet.slot.option_order)
-    if not isinstance(displayed, list):
-        return str(displayed)
-    return "; ".join(f"{option_letter(position)}. {sheet.options[position]}" for position in displayed)
+    displayed_answer = _to_displayed_answer(answer, order=sheet.slot.option_order)
+    if not isinstance(displayed_answer, list):
+        return str(displayed_answer)
+    return "; ".join(f"{option_letter(position)}. {sheet.options[position]}" for position in displayed_answer)

@@ -10,7 +10,7 @@ from storage.unit_of_work import read_only_session, unit_of_work
 
 
 def claim_question(person: Person, batch_id: int, *, after: int | None, now: datetime) -> NextClaim | None:
-    """Claim the next question for the person in a separate transaction; None without a shared queue.
+    """Claim the next question for the person in its own transaction; None if the batch has no shared queue.
 
     ``after`` is the id of the question that the person leaves.
     """

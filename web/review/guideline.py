@@ -1,4 +1,4 @@
-"""Prepares a batch's guideline for display, so that its Markdown loads nothing from other hosts."""
+"""Prepares a guideline for display, so that its Markdown loads nothing from other hosts."""
 
 from __future__ import annotations
 

@@ -14,15 +14,15 @@ from domain.people import Person
 from review.service import ReviewPage, find_next_open, load_last_judged
 from web.review.sheet import review_sheet_to_json
 
-#: "next": the open question after the current one; "last": the question judged last; otherwise a question's
-#: id.
+#: "next": the open question after the current one. "last": the question judged last. A number: the question
+#: with this id.
 QuestionTarget = Literal["next", "last"] | int
 
 
 def resolve_question(
     db: Session, *, person: Person, batch_id: int, target: QuestionTarget | None, after: int | None
 ) -> int | None:
-    """Return the id of the requested question; None stands for the first open question.
+    """Return the id of the requested question. The result None stands for the first open question.
 
     ``after`` is the id of the question that the person leaves.
     """

@@ -1,8 +1,8 @@
 """POST /review/…: saves the input of the review form.
 
 Each save is one transaction that no script run can interrupt. The response contains the values that were read
-back from the database after the commit, and the form shows "Saved" only then. If the form moves on, the
-response contains the next question (``next``; None if no question is open), so that nobody waits for a
+back from the database after the commit, and the form shows "Saved" only after that. If the form moves on,
+the response contains the next question (``next``; None if no question is open), so that nobody waits for a
 script run of the page.
 """
 
@@ -27,9 +27,9 @@ from web.review.claims import claim_question
 from web.review.comments import comments_to_json
 from web.review.requested_question import QuestionTarget, resolve_question, review_page_to_json
 
-#: Milliseconds that a save waits for other writers. The form waits longer for the response (10 s), so that it
-#: can show the reason of a failure, and nothing is saved after it has given up. Requests that the form
-#: repeats automatically wait less.
+#: Milliseconds that a save waits for other writers. The form waits longer for the response (10 s). It can
+#: therefore show the reason for a failure, and nothing is saved after the form has given up. Requests that
+#: the form repeats automatically have the shorter limit.
 _SAVE_LOCK_TIMEOUT_MS, _DRAFT_LOCK_TIMEOUT_MS = 8_000, 2_000
 
 F = TypeVar("F", bound=schemas.QuestionRequest)
@@ -46,22 +46,22 @@ def save_verdict(payload: object, person: Person, now: datetime) -> dict[str, An
     request = schemas.parse_request(payload, schemas.VerdictRequest)
     next_sheet: dict[str, Any] | None = None
     with unit_of_work(lock_timeout_ms=_SAVE_LOCK_TIMEOUT_MS) as db:
-        held_question, opened_question = review.lock_for_verdict(
+        locked_question, loaded_question = review.lock_for_verdict(
             db, person=person, batch_id=request.batch, masked_id=request.question, now=now
         )
-        request = msgspec.structs.replace(request, question=held_question.assignment.question_row_id)
-        machine = opened_question.question.boxes if opened_question.question is not None else ()
-        boxes = parse_corrected_boxes(request.drawings, exam=opened_question.exam, machine=machine)
+        request = msgspec.structs.replace(request, question=locked_question.assignment.question_row_id)
+        machine_boxes = loaded_question.question.boxes if loaded_question.question is not None else ()
+        boxes = parse_corrected_boxes(request.drawings, exam=loaded_question.exam, machine=machine_boxes)
         verdict = schemas.build_verdict(request, person=person, boxes=boxes, now=now)
         saved = review.save_verdict(
-            db, verdict=verdict, person=person, locked=held_question, loaded_question=opened_question
+            db, verdict=verdict, person=person, locked=locked_question, loaded_question=loaded_question
         )
-        is_practice = held_question.reviewer_batch.is_practice
-        if held_question.queue is None and not is_practice:
-            next_sheet = _load_page_after(db, held_question, person, now)
-    if is_practice:  # the question stays, with the known answer
+        is_practice = locked_question.reviewer_batch.is_practice
+        if locked_question.queue is None and not is_practice:
+            next_sheet = _load_page_after(db, locked_question, person, now)
+    if is_practice:  # the form shows the same question again, with the known answer
         next_sheet = _load_next_sheet(request, person, now, target=request.question)
-    if held_question.queue is not None:
+    if locked_question.queue is not None:
         next_sheet = _load_next_sheet(request, person, now, target="next")
     return {"revision": saved.revision, "decision": saved.decision, "at": saved.given_at, "next": next_sheet}
 
@@ -73,10 +73,10 @@ def save_draft(payload: object, person: Person, now: datetime) -> dict[str, Any]
         body: object = schemas.draft_to_stored(request.body)
         if request.part == "boxes":
             drawings = schemas.parse_request(request.body, schemas.DrawingsBody).drawings
-            exam, machine = review.load_exam_for_drawing(
+            exam, machine_boxes = review.load_exam_for_drawing(
                 db, person=person, batch_id=request.batch, question=request.question
             )
-            body = boxes_to_plain(parse_drawn_boxes(drawings, exam=exam, machine=machine))
+            body = boxes_to_plain(parse_drawn_boxes(drawings, exam=exam, machine=machine_boxes))
         revision = review.save_draft(
             db,
             person=person,
@@ -133,7 +133,7 @@ def save_viewing_times(payload: object, person: Person, now: datetime) -> dict[s
     """Save the time spent on the question so far."""
     request = _parse_request(payload, schemas.ViewingTimesRequest)
     with unit_of_work(lock_timeout_ms=_DRAFT_LOCK_TIMEOUT_MS) as db:
-        # Refused if the question was unassigned; the form then removes its images.
+        # This fails if the question was unassigned; the form then removes its images.
         review.check_question_access(db, person=person, batch_id=request.batch, question=request.question)
         review.record_viewing_times(
             db,
@@ -149,7 +149,7 @@ def save_viewing_times(payload: object, person: Person, now: datetime) -> dict[s
 
 
 def save_report_opening(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Fix the rating of image alignment. The sheet contains the report afterwards."""
+    """Open the report. The rating of image alignment can then no longer be changed."""
     request = _parse_request(payload, schemas.ReportRequest)
     with unit_of_work(lock_timeout_ms=_SAVE_LOCK_TIMEOUT_MS) as db:
         review.open_report(
@@ -190,13 +190,13 @@ def load_comments(payload: object, person: Person, now: datetime) -> dict[str, A
 
 
 def load_question(payload: object, person: Person, now: datetime) -> dict[str, Any]:
-    """Load another question: the next open one, the one judged last, or one by its id."""
+    """Load another question: the next open question, the question judged last, or a question by its id."""
     request = _parse_request(payload, schemas.NavigationRequest)
     return {"next": _load_next_sheet(request, person, now, target=request.target)}
 
 
 def _parse_request(payload: object, schema: type[F]) -> F:
-    """Parse the request, and replace masked question ids by the real ones."""
+    """Parse the request, and replace masked question ids by the real ids."""
     request = schemas.parse_request(payload, schema)
     with read_only_session() as db:
         id_mask = review.load_id_mask(db, batch_id=request.batch)
@@ -218,7 +218,7 @@ def _open_sheet(db: Session, request: schemas.QuestionRequest, person: Person, n
 def _load_next_sheet(
     request: schemas.QuestionRequest, person: Person, now: datetime, *, target: QuestionTarget
 ) -> dict[str, Any] | None:
-    """Return the data of the next question; None if there is none, or if loading it failed."""
+    """Return the data of the target question; None if there is none, or if loading it failed."""
     try:
         if target == "next":
             claim_question(person, request.batch, after=request.question, now=now)
@@ -233,15 +233,15 @@ def _load_next_sheet(
 
 
 def _load_page_after(
-    db: Session, held_question: review.LockedQuestion, person: Person, now: datetime
+    db: Session, locked_question: review.LockedQuestion, person: Person, now: datetime
 ) -> dict[str, Any] | None:
-    """Return the data of the question after the judged one; None as for ``_load_next_sheet``."""
+    """Return the data of the question after the judged one; None as in ``_load_next_sheet``."""
     try:
         page = review.load_page_after(
             db,
             person=person,
-            reviewer_batch=held_question.reviewer_batch,
-            left_question=held_question.assignment,
+            reviewer_batch=locked_question.reviewer_batch,
+            left_question=locked_question.assignment,
             now=now,
         )
     except DomainError:

@@ -26,7 +26,7 @@ Rating = Annotated[int, msgspec.Meta(ge=RATING_VALUES[0], le=RATING_VALUES[-1])]
 Confidence = Annotated[int, msgspec.Meta(ge=CONFIDENCE_VALUES[0], le=CONFIDENCE_VALUES[-1])]
 Options = Annotated[list[Text], msgspec.Meta(min_length=2, max_length=26)]
 AnswerJson = Annotated[list[int], msgspec.Meta(max_length=26)] | Text
-#: The default for pages loaded before the form reported whether the radiographs are on screen.
+#: The default for pages of an older version, which do not report whether the radiographs are on screen.
 DEFAULT_IMAGE_DISPLAY = ImageDisplay.NOT_DRAWN
 CanvasObjects = Annotated[list[dict[str, Any]], msgspec.Meta(max_length=1000)]
 
@@ -54,9 +54,9 @@ class DraftRequest(QuestionRequest, frozen=True):
     body: dict[str, Any]
 
 
-#: The names of stored fields of drafts that have another name in the form.
+#: The fields of a draft whose name in the form differs from the stored name.
 _STORED_DRAFT_NAMES = {"change_reason": "why", "cannot_determine": "cannot"}
-_FORM_DRAFT_NAMES = {stored: name for name, stored in _STORED_DRAFT_NAMES.items()}
+_FORM_DRAFT_NAMES = {stored_name: form_name for form_name, stored_name in _STORED_DRAFT_NAMES.items()}
 
 
 def draft_to_stored(body: dict[str, Any]) -> dict[str, Any]:
@@ -115,22 +115,22 @@ class NavigationRequest(QuestionRequest, frozen=True):
     target: Literal["next", "last"] | Number
 
 
-if TYPE_CHECKING:  # mypy needs classes; the real fields come from the declarations
+if TYPE_CHECKING:  # mypy needs classes; at run time, the fields are built from the declarations
 
-    class RatingsForm(msgspec.Struct, frozen=True, kw_only=True):
+    class RatingsBody(msgspec.Struct, frozen=True, kw_only=True):
         """A value or None for each of ``RATING_IDS``."""
 
-    class FlagsForm(msgspec.Struct, frozen=True, kw_only=True):
+    class FlagsBody(msgspec.Struct, frozen=True, kw_only=True):
         """True, False or None for each of ``FLAG_IDS``."""
 
 else:
     #: The ratings and the yes/no fields, built from their declarations in the domain.
-    RatingsForm = msgspec.defstruct(
-        "RatingsForm",
+    RatingsBody = msgspec.defstruct(
+        "RatingsBody",
         [(name, Rating | None, None) for name in RATING_IDS],
         frozen=True, kw_only=True, forbid_unknown_fields=True,
     )  # fmt: skip
-    FlagsForm = msgspec.defstruct("FlagsForm", [(name, bool | None) for name in FLAG_IDS], kw_only=True)
+    FlagsBody = msgspec.defstruct("FlagsBody", [(name, bool | None) for name in FLAG_IDS], kw_only=True)
 
 
 class CorrectionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -145,10 +145,10 @@ class CorrectionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     difficulty: Difficulty | None = None
 
 
-class OpinionBody(FlagsForm, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OpinionBody(FlagsBody, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The content of a verdict apart from its decision."""
 
-    ratings: RatingsForm
+    ratings: RatingsBody
     difficulty: Difficulty | None
     errors: Annotated[list[ErrorKind], msgspec.Meta(max_length=len(ErrorKind))]
     correction: CorrectionBody
@@ -175,8 +175,7 @@ def parse_request(payload: object, schema: type[F]) -> F:
 
     Raises:
         InvalidValue: a field is missing, unknown, of another type, too long or out of range. The message
-            states
-            the field.
+            names the field.
     """
     try:
         return convert_plain(payload, schema)
@@ -185,12 +184,12 @@ def parse_request(payload: object, schema: type[F]) -> F:
 
 
 def parse_answer(value: list[int] | str | None) -> Answer | None:
-    """Convert an answer key to the type of the domain."""
+    """Convert an answer or an answer key to the type of the domain."""
     return tuple(value) if isinstance(value, list) else value
 
 
 def parse_correction(body: CorrectionBody) -> dict[str, Any]:
-    """Return the corrected values by field, in the types of the domain."""
+    """Return the value of each field in the types of the domain; None for a field without correction."""
     values = msgspec.structs.asdict(body)
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 

@@ -133,7 +133,7 @@ def _feedback_to_json(sheet: ReviewSheet) -> dict[str, Any] | None:
 
 
 def _offered_labels(question: Question | None) -> list[str]:
-    """Return the selectable labels of boxes, those of the question first. A blind sheet omits these."""
+    """Return the selectable labels of boxes: first the labels of the question, which a blind sheet omits."""
     own_labels = [box.label for box in question.boxes if box.label] if question else []
     return list(dict.fromkeys([*own_labels, *BOX_LABELS]))
 
@@ -154,23 +154,23 @@ def _patient_to_json(sheet: ReviewSheet) -> dict[str, str | None]:
 
 def _radiographs_to_json(sheet: ReviewSheet) -> list[dict[str, Any]]:
     machine_boxes = sheet.question.boxes if sheet.question else ()
-    current_boxes, touched = _current_boxes(sheet)
+    current_boxes, boxes_may_differ = _find_current_boxes(sheet)
     return [
         _radiograph_to_json(
             sheet,
             radiograph,
             machine_boxes=machine_boxes,
             current_boxes=current_boxes,
-            boxes_may_differ=touched,
+            boxes_may_differ=boxes_may_differ,
         )
         for radiograph in sheet.exam.radiographs
     ]
 
 
-def _current_boxes(sheet: ReviewSheet) -> tuple[tuple[LabelledBox, ...], bool]:
-    """Return the initial boxes, and whether they may differ from the machine's.
+def _find_current_boxes(sheet: ReviewSheet) -> tuple[tuple[LabelledBox, ...], bool]:
+    """Return the boxes that the form shows first, and whether they may differ from the machine's boxes.
 
-    They are those of the draft, otherwise those of the last verdict, otherwise those of the question.
+    These are the boxes of the draft, otherwise of the last verdict, otherwise of the question.
     """
     if sheet.question is None:
         return (), False
@@ -229,8 +229,8 @@ def _radiograph_to_json(
 def _displayed_id(sheet: ReviewSheet, id_mask: IdMask) -> str:
     """Return the id of the question for display.
 
-    If the batch has hidden questions, this is the masked id: a repeated id would reveal a hidden repeat. The
-    id of a practice question would reveal its source.
+    If the batch has hidden questions, this is the masked id: a repeated id would reveal a hidden repeat. For
+    a practice question, it is the row id, because the question's own id would reveal its source.
     """
     if sheet.is_practice:
         return str(sheet.question_row_id)
@@ -238,16 +238,18 @@ def _displayed_id(sheet: ReviewSheet, id_mask: IdMask) -> str:
 
 
 def _question_to_json(sheet: ReviewSheet, question: Question, id_mask: IdMask) -> dict[str, Any]:
-    """Return the question by the form's field names. Its boxes are sent with the radiographs instead.
+    """Return the question with the form's field names. Its boxes are sent with the radiographs instead.
 
-    Before the reviewer's verdict, its difficulty is None, because the reviewer rates it too. Other opinions
-    of machines, such as results of checks, are not loaded for reviewers at all.
+    The stated difficulty is None before the reviewer's verdict, because the reviewer rates difficulty too.
+    Other outputs of machines, such as results of checks, are not loaded for reviewers at all.
     """
-    fields = {_SNAKE_CASE.sub(lambda match: match[1].upper(), name): name for name in QUESTION_FIELDS}
+    fields_by_json_name = {
+        _SNAKE_CASE.sub(lambda match: match[1].upper(), name): name for name in QUESTION_FIELDS
+    }
     return {
         **{
             json_name: to_plain(getattr(question, name))
-            for json_name, name in fields.items()
+            for json_name, name in fields_by_json_name.items()
             if name != "boxes"
         },
         "difficulty": to_plain(question.difficulty) if sheet.last_verdict else None,
@@ -257,11 +259,15 @@ def _question_to_json(sheet: ReviewSheet, question: Question, id_mask: IdMask) -
 
 
 def _own_answer_to_json(sheet: ReviewSheet) -> dict[str, Any] | None:
-    own = sheet.own_answer
-    if own is None:
+    own_answer = sheet.own_answer
+    if own_answer is None:
         return None
-    text = "cannot determine" if own.answer is None else format_answer(own.answer, sheet.stem_only.options)
-    return {"text": text, "confidence": own.confidence, "at": own.committed_at.isoformat()}
+    text = (
+        "cannot determine"
+        if own_answer.answer is None
+        else format_answer(own_answer.answer, sheet.stem_only.options)
+    )
+    return {"text": text, "confidence": own_answer.confidence, "at": own_answer.committed_at.isoformat()}
 
 
 def _report_to_json(sheet: ReviewSheet) -> dict[str, str | None] | None:
@@ -273,7 +279,7 @@ def _report_to_json(sheet: ReviewSheet) -> dict[str, str | None] | None:
 
 
 def _opinion_to_json(opinion: Opinion) -> dict[str, Any]:
-    """Return the opinion in the form's format: ratings are a separate object, boxes are left out."""
+    """Return the opinion in the form's format: ratings are a separate object, and boxes are omitted."""
     data = opinion_to_plain(opinion)
     data["ratings"] = {name: data.pop(name) for name in RATING_IDS}
     data["correction"] = {

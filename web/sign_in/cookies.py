@@ -1,4 +1,4 @@
-"""The cookies of the app: for the sign-in, the sign-in form, the second factor, and the page asked for."""
+"""The cookies of the app: for the sign-in, the sign-in form, the second factor, and the requested page."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _FORM_TLS_COOKIE, _FORM_COOKIE = "__Host-overread-form", "overread-form"
 _PENDING_TLS_COOKIE, _PENDING_COOKIE = "__Host-overread-step", "overread-step"
 _DESTINATION_TLS_COOKIE, _DESTINATION_COOKIE = "__Host-overread-page", "overread-page"
 _UNPREFIXED_COOKIES = frozenset({_SIGN_IN_COOKIE, _FORM_COOKIE, _PENDING_COOKIE, _DESTINATION_COOKIE})
-#: A page of this app with its parameters. Nothing else is redirected to: "//host" is another server.
+#: A page of this app with its parameters. The app redirects to nothing else: "//host" is another server.
 _DESTINATION = re.compile(r"/[a-z_]{1,40}(\?[A-Za-z0-9_=&%.+-]{1,500})?", re.ASCII)
-#: Seconds in which the person has to sign in to be led to the page.
+#: Seconds within which the person must sign in to be redirected to the page.
 _DESTINATION_SECONDS = 600
 
 
@@ -71,7 +71,7 @@ def drop_unprefixed_cookies(scope: Scope) -> None:
 def set_sign_in_cookie(response: Response, token: str, *, tls: bool) -> None:
     """Set a session cookie; the database decides how long the sign-in is valid.
 
-    SameSite is Lax: a link from another site opens the app signed in. Every write checks its origin.
+    SameSite is Lax, so a link from another site opens the app signed in. Routes that write check the origin.
     """
     response.set_cookie(
         _SIGN_IN_TLS_COOKIE if tls else _SIGN_IN_COOKIE,
@@ -102,14 +102,14 @@ def delete_pending_cookie(response: Response, *, tls: bool) -> None:
 
 
 def find_destination(cookies: Mapping[str, str]) -> str | None:
-    """Return the page that the browser asked for before it signed in, such as "/review?batch=1"."""
+    """Return the page that the browser requested before the sign-in, such as "/review?batch=1"."""
     value = _read_cookie(cookies, _DESTINATION_TLS_COOKIE) or _read_cookie(cookies, _DESTINATION_COOKIE) or ""
     destination = unquote(value)
     return destination if _DESTINATION.fullmatch(destination) else None
 
 
 def set_destination_cookie(response: Response, destination: str, *, tls: bool) -> None:
-    """Remember the page until the sign-in. Does nothing if it is not a page of this app."""
+    """Store the page until the sign-in. Do nothing if it is not a page of this app."""
     if _DESTINATION.fullmatch(destination):
         response.set_cookie(
             _DESTINATION_TLS_COOKIE if tls else _DESTINATION_COOKIE,
@@ -118,7 +118,7 @@ def set_destination_cookie(response: Response, destination: str, *, tls: bool) -
             path="/",
             secure=tls,
             httponly=True,
-            samesite="lax",  # a provider leads back from another site
+            samesite="lax",  # a sign-in provider redirects here from another site
         )
 
 

@@ -59,8 +59,7 @@ def sign_in_page(
         demo_password: the password of the demo people, shown on the page.
         providers: the OpenID Connect providers to choose from.
         came_by_provider: whether this browser last signed in with a provider; the page then offers to sign
-            out
-            there too.
+            out of the provider too.
     """
     main = _load_template("sign_in.html").substitute(
         form_token=escape(form_token),
@@ -134,7 +133,7 @@ def first_admin_page(
 
 
 def error_page(*, text: str, next_step: str) -> str:
-    """The page shown if a page cannot be displayed."""
+    """The page that replaces a page that cannot be shown."""
     main = _load_template("trouble.html").substitute(text=escape(text), what_next=escape(next_step))
     return _load_template("frame.html").substitute(title="Not now", main=main)
 

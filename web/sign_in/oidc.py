@@ -1,7 +1,7 @@
-"""Sign-in with an OpenID Connect provider by the routes behind ``st.login``.
+"""Sign-in with an OpenID Connect provider, through the routes that ``st.login`` uses.
 
 ``st.login`` is called from a script, and no script runs before sign-in. The button on the sign-in page
-therefore goes to the route that ``st.login`` uses, with the same ``[auth]`` secrets. Streamlit then leaves a
+therefore goes to the route that ``st.login`` uses, with the same ``[auth]`` secrets. Streamlit then sets a
 cookie (30 days, without Secure), which the app accepts once, within minutes, and deletes. From then on only
 the app's own sign-in counts, with its idle limit and its revocation: docs/decisions/003-own-sign-in.md.
 """
@@ -37,7 +37,7 @@ from web.sign_in.html_pages import Provider
 
 #: Streamlit's cookie with the provider's answer.
 ANSWER_COOKIE: str = USER_COOKIE_NAME
-#: Time after the provider's answer within which its cookie is accepted; the browser sends it at once.
+#: Maximum age of the provider's answer at which its cookie is accepted; the browser sends it at once.
 _MAX_ANSWER_AGE = timedelta(minutes=2)
 #: Seconds to wait for the provider's metadata.
 _METADATA_TIMEOUT = 5.0
@@ -49,10 +49,10 @@ def load_providers() -> list[Provider]:
     if not auth:
         return []
     default_provider = [Provider(name="default", label=_provider_host(auth))] if "client_id" in auth else []
-    sections = (
+    section_names = (
         name for name, section in auth.items() if hasattr(section, "items") and "client_id" in section
     )
-    return default_provider + [Provider(name=name, label=name.capitalize()) for name in sections]
+    return default_provider + [Provider(name=name, label=name.capitalize()) for name in section_names]
 
 
 async def redirect_to_provider(request: Request) -> Response:
@@ -82,11 +82,11 @@ async def redirect_to_provider_sign_out(request: Request) -> Response:
             metadata = (await client.get(str(section["server_metadata_url"]))).raise_for_status().json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError):
         return RedirectResponse("/sign-in?provider=unavailable", status_code=303)
-    address = metadata.get("end_session_endpoint") if isinstance(metadata, dict) else None
-    if not isinstance(address, str) or not address.startswith(("https://", "http://")):
+    sign_out_url = metadata.get("end_session_endpoint") if isinstance(metadata, dict) else None
+    if not isinstance(sign_out_url, str) or not sign_out_url.startswith(("https://", "http://")):
         return RedirectResponse("/sign-in?provider=no-sign-out", status_code=303)
     location = build_logout_url(
-        end_session_endpoint=address,
+        end_session_endpoint=sign_out_url,
         client_id=str(section["client_id"]),
         post_logout_redirect_uri=str(get_redirect_uri(auth)),
         id_token=None,
@@ -132,12 +132,14 @@ def read_role_claim() -> accounts.RoleClaim | None:
     if not setting:
         return None
     try:
-        values = json.loads(setting)
+        roles_by_value = json.loads(setting)
     except ValueError:
-        values = None
-    if not isinstance(values, dict):
+        roles_by_value = None
+    if not isinstance(roles_by_value, dict):
         raise InvalidValue("OVERREAD_OIDC_ROLES", 'must be a JSON object, such as {"readers": "reader"}')
-    return accounts.RoleClaim.from_setting(os.environ.get("OVERREAD_OIDC_ROLES_CLAIM") or "groups", values)
+    return accounts.RoleClaim.from_setting(
+        os.environ.get("OVERREAD_OIDC_ROLES_CLAIM") or "groups", roles_by_value
+    )
 
 
 def delete_provider_cookies(request: Request, response: Response) -> None:
@@ -151,10 +153,10 @@ def _decode_cookie(request: Request, name: str) -> bytes | None:
     value = request.cookies.get(name)
     if value is None:
         return None
-    days = _MAX_ANSWER_AGE / timedelta(days=1)
-    return decode_signed_value(get_cookie_secret(), name, value.encode("latin-1"), max_age_days=days)
+    max_age_days = _MAX_ANSWER_AGE / timedelta(days=1)
+    return decode_signed_value(get_cookie_secret(), name, value.encode("latin-1"), max_age_days=max_age_days)
 
 
 def _provider_host(auth: Mapping[str, object]) -> str:
-    host = re.match(r"https?://([^/:]+)", str(auth.get("server_metadata_url", "")))
-    return host[1] if host else "your organisation"
+    match = re.match(r"https?://([^/:]+)", str(auth.get("server_metadata_url", "")))
+    return match[1] if match else "your organisation"

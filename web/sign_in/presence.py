@@ -16,7 +16,7 @@ _LOCK_TIMEOUT_MS = 100
 
 
 def idle_limit() -> timedelta:
-    """Return the maximum time without a request: ``OVERREAD_IDLE_HOURS``, 12 hours by default."""
+    """Return the maximum time between two requests: ``OVERREAD_IDLE_HOURS``, 12 hours by default."""
     return _read_hours("OVERREAD_IDLE_HOURS") or accounts.IDLE_LIMIT
 
 
@@ -65,7 +65,7 @@ def _read_hours(setting: str) -> timedelta | None:
 
 
 def find_present_person(token: str | None) -> Person | None:
-    """Return the person of a valid token, else None. This call blocks, so it must run in a thread."""
+    """Return the person of a valid token, else None. This function blocks, so call it in a thread."""
     if not token:
         return None
     now = datetime.now(UTC)
@@ -74,7 +74,7 @@ def find_present_person(token: str | None) -> Person | None:
     if sign_in is None:
         return None
     if sign_in.last_seen_is_stale:
-        # A large import may write for minutes, or the disk may be full: neither may prevent reading.
+        # A large import can write for minutes, and the disk can be full. People must still be able to read.
         with suppress(NotNow), unit_of_work(lock_timeout_ms=_LOCK_TIMEOUT_MS) as db:
             accounts.update_last_seen(db, token=token, now=now)
     return sign_in.person

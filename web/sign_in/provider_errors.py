@@ -47,36 +47,36 @@ class ProviderErrors:
         if scope["path"] == CALLBACK and not request.query_params:  # the person returns after signing out
             await RedirectResponse("/sign-in", 303)(scope, receive, send)
             return
-        replaced = False
+        is_replaced = False
 
         async def send_or_replace(message: Message) -> None:
-            nonlocal replaced
+            nonlocal is_replaced
             if message["type"] == "http.response.start":
                 problem = _find_problem(request, message)
                 if problem is not None:
-                    replaced = True
+                    is_replaced = True
                     cookies = [header for header in message["headers"] if header[0].lower() == b"set-cookie"]
                     await _send_redirect(problem, cookies, scope, receive, send)
-            if not replaced:
+            if not is_replaced:
                 await send(message)
 
         await self._app(scope, receive, send_or_replace)
 
 
-def _find_problem(request: Request, start: Message) -> str | None:
+def _find_problem(request: Request, start_message: Message) -> str | None:
     if request.url.path == LOGIN:
-        location = Headers(raw=start["headers"]).get("location", "")
+        location = Headers(raw=start_message["headers"]).get("location", "")
         return None if location.startswith(("https://", "http://")) else "unavailable"
     user_cookies = [
         cookie
-        for cookie in Headers(raw=start["headers"]).getlist("set-cookie")
+        for cookie in Headers(raw=start_message["headers"]).getlist("set-cookie")
         if cookie.startswith(_USER_COOKIE)
     ]
     if any(not cookie.startswith((f'{_USER_COOKIE}""', f"{_USER_COOKIE};")) for cookie in user_cookies):
         return None
     if request.query_params.get("error"):
         return "denied" if request.query_params["error"] == "access_denied" else "rejected"
-    # Streamlit deletes the cookie if the token was rejected, and keeps it if the sign-in is unknown.
+    # Streamlit deletes the cookie if the token was rejected, and does not touch it if the sign-in is unknown.
     return "rejected" if user_cookies else "expired"
 
 

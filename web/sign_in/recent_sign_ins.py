@@ -1,8 +1,8 @@
 """Sign-ins that this process has confirmed recently, for use while the database is unavailable.
 
 They give access only to the app's scripts, styles and fonts, which are the same for everybody and contain no
-patient data. A page may load one of these files late, for example to show the lost connection. Without
-them, it would stay broken until it is reloaded. All confidential data still requires the database.
+patient data. A page may load one of these files late, for example to report the lost connection. Without
+the file, the page would stay broken until it is reloaded. All confidential data still requires the database.
 """
 
 from __future__ import annotations

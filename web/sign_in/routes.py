@@ -71,7 +71,7 @@ def has_valid_form_token(request: Request, form: FormData) -> bool:
 async def continue_sign_in(
     request: Request, person: Person, *, method: str, password: str | None = None
 ) -> Response:
-    """Redirect to the second factor if the person needs one; otherwise sign in. The password was correct."""
+    """After the first factor, redirect to the second factor if the person needs one; otherwise sign in."""
     token = cookies.generate_token()
     if not await SAVES.run(_begin_second_factor, person, token, method, password):
         return await start_sign_in(request, person, method=method, password=password)
