@@ -63,14 +63,13 @@ def _show_completed(batch: Batch, disputes: list[DisputedQuestion]) -> None:
         )
         return
     st.success(
-        f"{count_text(len(disputes), 'dispute')} of batch {escape_markdown(batch.name)} adjudicated, none"
-        " left."
+        f"{count_text(len(disputes), 'dispute')} of batch {escape_markdown(batch.name)}: all adjudicated."
     )
     show_table(
         [
             {
                 "Question": dispute.question_id,
-                "Subject": ", ".join(sorted(dispute.kinds)) or "no longer disputed",
+                "Dispute": ", ".join(sorted(dispute.kinds)) or "no longer disputed",
                 "Decision": judgement_label(dispute.adjudication.decision.value)
                 if dispute.adjudication
                 else "",

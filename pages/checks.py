@@ -50,7 +50,7 @@ def main() -> None:
         if check_report.is_complete:
             st.success("No problems found.")
         else:
-            st.info("No problems so far. Run the checks to include all questions and checks that are on.")
+            st.info("No problems so far. Run the checks to include all questions and all active checks.")
         return
     address = urlencode({"dataset": dataset.name})
     st.markdown(f"[All problems as CSV](/files/problems.csv?{address})")

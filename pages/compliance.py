@@ -56,8 +56,8 @@ def _show_dataset(person: Person, dataset: str) -> None:
             value=DEFAULT_THRESHOLD,
             step=0.05,
             key=f"threshold-{dataset}",
-            help="Questions whose key a classifier without the image gives at least this probability are "
-            "reported.",
+            help="A question is reported if a classifier that does not see the image gives its key at least "
+            "this probability.",
         )
         right.button(
             "Run compliance stages",

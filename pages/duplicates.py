@@ -107,8 +107,8 @@ def _show_summary(person: Person, dataset: str, summary: SearchSummary, *, is_ac
         show_notice(_MARK_NOTICE)
     if summary.paper_pairs:
         st.caption(
-            f"A cosine above .9 alone would merge {summary.paper_pairs:,} pairs; {summary.paper_wrong:,} of "
-            "them are not duplicates."
+            f"A cosine similarity above .9 alone would merge {summary.paper_pairs:,} pairs; "
+            f"{summary.paper_wrong:,} of them are not duplicates."
         )
     with read_only_session() as db:
         contradictions = load_pairs(db, by=person, pairs=summary.contradictions)
@@ -119,7 +119,7 @@ def _show_summary(person: Person, dataset: str, summary: SearchSummary, *, is_ac
             show_pair(pair)
     if duplicates:
         st.subheader(f"Near-duplicates ({overall_share.marked:,})")
-        st.caption("The left question stays.")
+        st.caption("The question on the left is kept.")
         for pair in duplicates:
             show_pair(pair)
     if len(contradictions) + len(duplicates) < overall_share.marked + summary.contradiction_count:

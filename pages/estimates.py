@@ -43,6 +43,7 @@ def main() -> None:
         max_value=20.0,
         value=2.0,
         step=0.5,
+        format="%g",
         key=f"estimate-goal-{dataset}",
     )
     try:

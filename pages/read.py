@@ -107,8 +107,8 @@ def _show_completed(stop: ReadingStop) -> None:
         result = stop.result
         st.markdown(
             f"Your result: {result.count} of {result.n} correct, {result.estimate:.1%} (95 % interval "
-            f"{result.low:.1%} to {result.high:.1%}). Training cases, repeated cases and open answers "
-            "that are not marked are not included."
+            f"{result.low:.1%} to {result.high:.1%}). The result excludes training cases, repeated cases "
+            "and unmarked open answers."
         )
 
 

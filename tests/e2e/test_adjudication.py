@@ -83,9 +83,7 @@ def test_disputes_of_two_reviewers_are_settled_and_released(page: Page, sign_in,
     settle_dispute(page, "2", "The key was wrong.")  # 4: remo's key
     settle_dispute(page, "1", "The stem was plain enough.")  # 6: as imported, which ruth accepted
     settle_dispute(page, "0", "One answer holds.")  # 8: unchanged
-    expect(page.get_by_text("4 disputes of batch first adjudicated, none left.")).to_be_visible(
-        timeout=20_000
-    )
+    expect(page.get_by_text("4 disputes of batch first: all adjudicated.")).to_be_visible(timeout=20_000)
 
     app.command("release", "create", "demo", "--name", "v1", "--out", str(app.home / "v1"))
     gold = {

@@ -79,14 +79,14 @@ def test_a_problem_is_reported_settled_released_compared_and_scored_again(app, w
     page.get_by_label("Reason").fill("It is.")
     page.keyboard.press("Escape")
     # A save is refused until everything was displayed, and the radiographs of this world have no files.
-    saved = page.get_by_text("1 dispute of batch first adjudicated, none left.")
+    saved = page.get_by_text("1 dispute of batch first: all adjudicated.")
     for _ in range(5):
         page.keyboard.press("Enter")
         page.keyboard.press("Shift+Enter")
         page.wait_for_timeout(500)
         if saved.count():
             break
-    expect(page.get_by_text("1 dispute of batch first adjudicated, none left.")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("1 dispute of batch first: all adjudicated.")).to_be_visible(timeout=20_000)
 
     sign_in_as(page, "dana")
     page.goto("/releases")

@@ -285,6 +285,6 @@ def test_adjudicator_needs_confirmation_without_the_radiograph(app, signed_in):
     page.keyboard.press("Enter")
     expect(page.get_by_text(FAILED)).to_be_visible()
     page.keyboard.press("Shift+Enter")
-    expect(page.get_by_text("adjudicated, none left.")).to_be_visible()
+    expect(page.get_by_text("all adjudicated.")).to_be_visible()
     with read_only_session(app.engine) as db:
         assert db.execute(select(AdjudicationRow.image)).scalar_one() == "not drawn, confirmed"

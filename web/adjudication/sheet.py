@@ -30,8 +30,9 @@ def dispute_to_json(
     """
     question, adjudication = sheet.question, sheet.adjudication
     question_row_ids = [dispute.question_row_id for dispute in disputes]
+    # A question that is not disputed can be opened by its address. "Next" then leads to the first dispute.
     position = (
-        question_row_ids.index(sheet.question_row_id) if sheet.question_row_id in question_row_ids else 0
+        question_row_ids.index(sheet.question_row_id) if sheet.question_row_id in question_row_ids else -1
     )
     return {
         "person": person,

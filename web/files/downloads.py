@@ -107,7 +107,7 @@ async def download_template(request: Request) -> Response:
     require(person, Action.IMPORT_QUESTIONS)
     kind = request.path_params["kind"]
     if kind not in KINDS:
-        raise NotFound(f"There is no template {kind!r}: ask for {', '.join(KINDS)}.")
+        raise NotFound(f"There is no template {kind!r}. Available: {', '.join(KINDS)}.")
     content = await run_in_threadpool(build_template, kind)
     return Response(content, media_type="application/octet-stream", headers=_headers(f"questions.{kind}"))
 

@@ -135,7 +135,7 @@ def first_admin_page(
 def error_page(*, text: str, next_step: str) -> str:
     """The page that replaces a page that cannot be shown."""
     main = _load_template("trouble.html").substitute(text=escape(text), what_next=escape(next_step))
-    return _load_template("frame.html").substitute(title="Not now", main=main)
+    return _load_template("frame.html").substitute(title="Error", main=main)
 
 
 def _error_html(text: str) -> str:
