@@ -123,7 +123,7 @@ export class PlainEditor implements ImageViewer {
   }
 
   getDrawings(): Drawings | null {
-    for (const view of this.orderedViews) this.requestDrawing(view); // includes an edit made a moment ago
+    for (const view of this.orderedViews) this.requestDrawing(view); // includes edits that the canvas has not reported yet
     if (!this.orderedViews.some((view) => view.hasEdits)) return null;
     return Object.fromEntries(this.orderedViews.filter((view) => view.canvas).map((view) => [view.radiograph.id, view.objects]));
   }

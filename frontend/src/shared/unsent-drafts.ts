@@ -1,6 +1,6 @@
 // Drafts that the server has not accepted yet, kept in this browser.
 //
-// Each is kept for one person, question and revision. Drafts of another person are removed at once: two reviewers
+// Each draft belongs to one person, question and revision. Drafts of another person are removed at once: two reviewers
 // at one browser must not see each other's corrections.
 
 const PREFIX = "overread-draft";
