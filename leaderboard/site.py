@@ -174,8 +174,8 @@ def _render_table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _render_cell(value: object) -> str:
     text = f"{value:,}" if isinstance(value, int) else str(value)
-    kind = f' class="{text}"' if text in ("better", "worse") else ""
-    return f"<td{kind}>{html.escape(text)}</td>"
+    class_attribute = f' class="{text}"' if text in ("better", "worse") else ""
+    return f"<td{class_attribute}>{html.escape(text)}</td>"
 
 
 def _render_page(title: str, body: str, now: datetime) -> str:

@@ -2,7 +2,7 @@
 
 The ranking is computed from stored outcomes when it is needed and held in memory. It depends on the
 submissions that count and on the seed only, so each process computes the same, and nothing has to be repaired
-after a kill.
+after a crash.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamStatus:
-    """What a team sees of itself.
+    """What a team sees about itself.
 
     ``scores`` has the disclosed scores by submission and version: after a new version, old scores stay beside
     the new ones. ``counted_submission_id`` is the submission on the leaderboard, None if there is none.
@@ -143,16 +143,16 @@ def select_submission(
 def _choose_submissions(
     db: Session, board: Leaderboard, teams: Sequence[Team], scores: dict[int, DisclosedScore]
 ) -> list[Submission]:
-    """Return the submission that counts of each team that has one, ordered by the id of the submission."""
+    """Return the submissions that count, at most one per team, ordered by the id of the submission."""
     selected = submissions.list_selections(db, leaderboard_id=board.id)
-    by_team: dict[int, list[Submission]] = {}
+    submissions_by_team: dict[int, list[Submission]] = {}
     for item in submissions.list_submissions(db, team_ids=[team.id for team in teams]):
-        by_team.setdefault(item.team_id, []).append(item)
+        submissions_by_team.setdefault(item.team_id, []).append(item)
     chosen = (
         choose_submission(
             items, scores, selected_ids=selected.get(team_id, []), uses_ladder=board.uses_ladder
         )
-        for team_id, items in by_team.items()
+        for team_id, items in submissions_by_team.items()
     )
     return sorted((item for item in chosen if item is not None), key=lambda item: item.id)
 
