@@ -184,7 +184,7 @@ def list_example_datasets(content: str) -> tuple[str, ...]:
 
 
 def list_example_variables(prompt: Prompt) -> tuple[str, ...]:
-    """Return the names of the variables that each example has: those of ``user``, sorted."""
+    """Return the names of the variables that each example has, which are the ones in ``user``, sorted."""
     return tuple(sorted(_list_variables(prompt.user, "user")))
 
 

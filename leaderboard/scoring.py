@@ -96,11 +96,17 @@ def check_file(path: Path, *, file_name: str, keys: Mapping[str, KeyedQuestion])
             raise Refused(f"Not submitted, nothing was charged. {error.reason}") from None
     refusals = scored.refusals
     closed_questions = {
-        key: item for key, item in sorted(scored.questions.items()) if is_scored(item.keyed.question)
+        key: scored_question
+        for key, scored_question in sorted(scored.questions.items())
+        if is_scored(scored_question.keyed.question)
     }
     if not refusals:
         total = count_text(len(closed_questions), "question")
-        missing = [question_id for question_id, item in closed_questions.items() if item.state == "missing"]
+        missing = [
+            question_id
+            for question_id, scored_question in closed_questions.items()
+            if scored_question.state == "missing"
+        ]
         refusals = tuple(
             Refusal(
                 file=file_name,
@@ -113,13 +119,15 @@ def check_file(path: Path, *, file_name: str, keys: Mapping[str, KeyedQuestion])
         )
     if refusals:
         return CheckedFile(file_sha256=sha256, file_bytes=length, refusals=refusals)
-    ordered = list(closed_questions.values())
+    scored_questions = list(closed_questions.values())
     return CheckedFile(
         file_sha256=sha256,
         file_bytes=length,
-        answers=tuple(item.answer for item in ordered),
-        outcomes=np.array([item.is_correct for item in ordered], dtype=np.bool_),
-        failed=sum(item.state == "failed" for item in ordered),
+        answers=tuple(scored_question.answer for scored_question in scored_questions),
+        outcomes=np.array(
+            [scored_question.is_correct for scored_question in scored_questions], dtype=np.bool_
+        ),
+        failed=sum(scored_question.state == "failed" for scored_question in scored_questions),
     )
 
 

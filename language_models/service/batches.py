@@ -51,7 +51,7 @@ _CALLED_AGAIN = RETRIED_FAILURES | {FailureKind.EXPIRED, FailureKind.AUTHENTICAT
 class BatchReading:
     """What a file of results contained, by number of lines.
 
-    ``ended`` includes requests that failed for good. ``waiting`` are called again: for a correction, or
+    ``ended`` includes requests that failed permanently. ``waiting`` are called again: for a correction, or
     because the provider did not process them. ``known`` had their outcome before. ``unknown`` lists custom
     ids, ``unreadable`` line numbers. ``left`` is the number of requests without a result.
     """

@@ -16,9 +16,9 @@ from storage.language_models.prompts import PromptVersion
 
 
 def list_sent_datasets(dataset: str | None, prompt: PromptVersion | None) -> tuple[str, ...]:
-    """Return the datasets whose data a request contains: its own, and those of the prompt's examples."""
-    own = () if dataset is None else (dataset,)
-    return tuple(dict.fromkeys((*own, *(list_example_datasets(prompt.content) if prompt else ()))))
+    """Return the datasets whose data a request contains: ``dataset``, and those of the prompt's examples."""
+    own_datasets = () if dataset is None else (dataset,)
+    return tuple(dict.fromkeys((*own_datasets, *(list_example_datasets(prompt.content) if prompt else ()))))
 
 
 def check_data_use(db: Session, *, datasets: Sequence[str], endpoint: Endpoint) -> None:

@@ -205,7 +205,7 @@ def load_progress(db: Session, *, by: Person, name: str, now: datetime) -> RunPr
 def pause_run(  # allow writes-without-record: a pause changes nothing that a gold set depends on
     db: Session, *, by: Person, name: str
 ) -> ModelRun:
-    """Pause a run. Calls under way are finished and stored.
+    """Pause a run. Running calls are finished and stored.
 
     Raises:
         NotFound: there is no such run.
@@ -289,7 +289,7 @@ def _update_endpoint(db: Session, by: Person, run: ModelRun, now: datetime) -> M
 
 
 def cancel_run(db: Session, *, by: Person, name: str, now: datetime) -> ModelRun:
-    """Cancel a run for good. Calls under way are stored; replies so far stay.
+    """Cancel a run permanently. Running calls are still stored; replies so far stay.
 
     Raises:
         NotFound: there is no such run.

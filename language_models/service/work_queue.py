@@ -238,7 +238,7 @@ def _build_claimed_request(request: StoredRequest, faulty: Call | None) -> Claim
 
 
 def check_permitted(db: Session, run: ModelRun) -> None:
-    """Check that the run's dataset, and those of its prompt's examples, still permit its endpoint.
+    """Check that the datasets of the run and of its prompt's examples still permit its endpoint.
 
     Raises:
         Refused: a dataset does not permit the endpoint.

@@ -116,14 +116,14 @@ def add_version(db: Session, *, leaderboard_id: int, version: int, release_id: i
         raise Refused(
             f"Release {release.name} has no private split. Create one with a share for private questions."
         )
-    items = [item for item in private_items if is_scored(item.question)]
-    if not items:
+    scored_items = [item for item in private_items if is_scored(item.question)]
+    if not scored_items:
         raise Refused(
             f"The private split of release {release.name} has only open questions. A leaderboard does not "
             "score free text, because another wording of a correct answer would count as wrong. Choose or "
             "create a release with closed questions in its private split."
         )
-    chances = [compute_chance(item.question) for item in items]
+    chances = [compute_chance(item.question) for item in scored_items]
     cluster_numbers: dict[str, int] = {}
     private_split = read_manifest(release.folder)["splits"]["private"]
     boards.add_version(
@@ -132,9 +132,9 @@ def add_version(db: Session, *, leaderboard_id: int, version: int, release_id: i
         version=version,
         release_id=release_id,
         questions=PrivateQuestions(
-            question_ids=tuple(item.question.id for item in items),
+            question_ids=tuple(item.question.id for item in scored_items),
             clusters=tuple(
-                cluster_numbers.setdefault(item.exam.cluster, len(cluster_numbers)) for item in items
+                cluster_numbers.setdefault(item.exam.cluster, len(cluster_numbers)) for item in scored_items
             ),
         ),
         keys_sha256=private_split["keys_sha256"],
@@ -148,8 +148,8 @@ def add_version(db: Session, *, leaderboard_id: int, version: int, release_id: i
             Reference(
                 kind=ReferenceKind.CHANCE,
                 name="Guessing",
-                n=len(items),
-                estimate=sum(chance or 0.0 for chance in chances) / len(items),
+                n=len(scored_items),
+                estimate=sum(chance or 0.0 for chance in chances) / len(scored_items),
             )
         ],
         now=now,

@@ -188,9 +188,9 @@ def require_own_submission(db: Session, *, team: Team, submission_id: int) -> Su
     Raises:
         NotFound: the team has no such submission.
     """
-    for item in submissions.list_submissions(db, team_ids=[team.id]):
-        if item.id == submission_id:
-            return item
+    for submission in submissions.list_submissions(db, team_ids=[team.id]):
+        if submission.id == submission_id:
+            return submission
     raise NotFound(f"The team {team.name} has no submission {submission_id}.")
 
 

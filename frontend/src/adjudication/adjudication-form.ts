@@ -157,7 +157,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
     this.showBoxes(({ overlay }) => overlay, false);
   }
 
-  /** Lets the adjudicator draw boxes, starting from those of a source. */
+  /** Lets the adjudicator draw boxes, starting from the boxes of a source. */
   private startOwnBoxes(source: ValueSource): void {
     this.showBoxes(({ boxesBySource }) => boxesBySource?.[String(source)], true);
   }

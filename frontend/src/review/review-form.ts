@@ -39,7 +39,7 @@ const MAX_DRAFT_WAIT = 1500; // milliseconds that navigation waits for drafts
 
 const MODIFIERS = new Set(["Shift", "Alt", "AltGraph", "CapsLock"]);
 
-/** The parts of a question that is judged with its key, not answered without it. */
+/** The parts of the form while a question is judged. While the reviewer gives an own answer, they do not exist. */
 interface JudgedQuestion {
   question: Question;
   state: OpinionState;

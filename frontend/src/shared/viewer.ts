@@ -108,13 +108,13 @@ export function createViewer(events: ViewerEvents, preferences: InputPreferences
 
 /** The button that switches to the other viewer. `flush` sends the drafts, from which the reloaded page restores the input. */
 export function viewerSwitch(flush: () => Promise<void>): HTMLElement {
-  const toPlain = !isPlainChosen();
+  const leadsToPlain = !isPlainChosen();
   const switchViewer = async (): Promise<void> => {
-    localStorage.setItem(VIEWER_SETTING, toPlain ? "plain" : "room");
+    localStorage.setItem(VIEWER_SETTING, leadsToPlain ? "plain" : "room");
     await flush();
     location.reload();
   };
   const failureHint = failure !== "" && h("span", { class: "hint", role: "status", title: failure }, "The viewer could not start. This is the basic viewer.");
-  const title = toPlain ? "show a static image with boxes, for browsers in which the full viewer is slow" : "show the radiograph with window, zoom and full pixel data";
-  return h("span", { class: "viewer-switch" }, failureHint, h("button", { type: "button", class: "quiet", title, onclick: switchViewer }, toPlain ? "Use basic viewer" : "Use full viewer"));
+  const title = leadsToPlain ? "show a static image with boxes, for browsers in which the full viewer is slow" : "show the radiograph with window, zoom and full pixel data";
+  return h("span", { class: "viewer-switch" }, failureHint, h("button", { type: "button", class: "quiet", title, onclick: switchViewer }, leadsToPlain ? "Use basic viewer" : "Use full viewer"));
 }

@@ -8,7 +8,7 @@ export type Line = readonly [Point, Point];
 
 export type Measurement =
   | { kind: "ruler"; lines: readonly [Line] }
-  /** The width of the heart, then that of the thorax. */
+  /** The width of the heart, then the width of the thorax. */
   | { kind: "heart-ratio"; lines: readonly [Line] | readonly [Line, Line] }
   /** Both lines meet at the vertex: the first ends there, the second starts there. */
   | { kind: "angle"; lines: readonly [Line] | readonly [Line, Line] };

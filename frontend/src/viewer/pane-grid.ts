@@ -139,7 +139,7 @@ export class PaneGrid {
     return pane;
   }
 
-  /** Load one after the other, the front pane first, so that others do not delay it. */
+  /** Load panes one after the other, the front pane first, so that others do not delay it. */
   private async load(panes: readonly Pane[], front: Pane | undefined): Promise<void> {
     for (const pane of [...panes].sort((first, second) => Number(second === front) - Number(first === front))) {
       const address = getAddress(pane.radiograph);
