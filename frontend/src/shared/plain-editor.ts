@@ -29,7 +29,7 @@ class RadiographView {
   isPressed = false;
   /** The picture is in the browser, though its canvas may not have painted it. */
   isLoaded = false;
-  /** Shown where the picture could not be loaded. */
+  /** The message that the picture could not be loaded; null without a failure. */
   failure: HTMLElement | null = null;
   drawingNumber = 0;
   /** The parameters with which the canvas was last mounted. */

@@ -51,8 +51,8 @@ export class PaneGrid {
   }
 
   /**
-   * Whether the images of the exam are on screen. A radiograph behind the one in front counts as drawn once it is
-   * loaded; one without pixels in the workspace is not waited for.
+   * Whether the images of the exam are on screen. A radiograph that is not in front counts as drawn once it is
+   * loaded. Radiographs without pixels in the workspace are ignored.
    */
   get imageState(): ImageState {
     const panes = this.orderedPanes.filter(({ radiograph }) => hasPixels(radiograph));

@@ -1,4 +1,4 @@
-// The viewer's row of controls: each a button with a name, its key in the title.
+// The viewer's row of controls. Each is a button with a name, and its title states the key.
 
 import { h, icon } from "../shared/dom";
 import { shortcutLabel, keyHint, type ActionId } from "../shared/shortcuts";
@@ -80,7 +80,7 @@ export interface ToolbarState {
 
 export class Toolbar {
   readonly root: HTMLElement;
-  /** The tools that have no room in the toolbar are below its edge until "More" shows them. */
+  /** Tools that do not fit into the toolbar are hidden below its edge until "More" shows them. */
   private readonly tools = h("div", { class: "tools" });
   private readonly fixedTools = h("span", { class: "group" });
   private readonly moreButton = h("button", { type: "button", class: "more", "aria-label": "More tools", title: "More tools", "aria-expanded": "false", onclick: () => this.setExpanded(!this.root.classList.contains("expanded")) }, "⋯");

@@ -42,7 +42,7 @@ function createWindow(name: string, first: number, second: number): Window {
   return { name, center: (first + second) / 2, width: Math.max(Math.abs(second - first), 1), function: "LINEAR_EXACT" };
 }
 
-/** From the least to the highest value that occurs. */
+/** The window from the lowest to the highest value of the image. */
 export function createFullRangeWindow(metadata: ImageMetadata, values: Float32Array): Window {
   const offset = getOffset(metadata);
   return createWindow("Full range", values[metadata.stored_min + offset]!, values[metadata.stored_max + offset]!);
