@@ -42,11 +42,13 @@ class ConcurrencyLimit:
         self._refusals_to_ignore = max(0, self._refusals_to_ignore - 1)
         if self._successes % _SUCCESSES_PER_STEP:
             return
-        typical, self._seconds = median(self._seconds), []
-        if self._lowest_median is not None and typical > _SLOW_FACTOR * self._lowest_median:
+        median_seconds, self._seconds = median(self._seconds), []
+        if self._lowest_median is not None and median_seconds > _SLOW_FACTOR * self._lowest_median:
             self._value = max(1.0, self._value * _AFTER_SLOW_REPLIES)
             return
-        self._lowest_median = typical if self._lowest_median is None else min(self._lowest_median, typical)
+        self._lowest_median = (
+            median_seconds if self._lowest_median is None else min(self._lowest_median, median_seconds)
+        )
         self._value = min(float(self._maximum), self._value + 1)
 
     def record_rate_limit(self) -> None:

@@ -72,7 +72,7 @@ def create_leaderboard(
         AlreadyThere: a leaderboard of that name exists.
         InvalidValue: the name or the seed is not valid, or a file of the release was changed.
         NotFound: the dataset, the release or its folder does not exist.
-        Refused: the release has no private split, only open questions in it, or its keys are missing.
+        Refused: the release has no private split or only open questions in it, or its keys are missing.
     """
     require(by, Action.MANAGE_LEADERBOARDS)
     check_name(name, field="name")
@@ -106,7 +106,7 @@ def add_version(db: Session, *, leaderboard_id: int, version: int, release_id: i
     Raises:
         NotFound: the folder of the release is missing.
         InvalidValue: a file of the release was changed.
-        Refused: the release has no private split, only open questions in it, or its keys are missing.
+        Refused: the release has no private split or only open questions in it, or its keys are missing.
     """
     release = releases.load_release(db, release_id=release_id)
     private_items = sorted(
