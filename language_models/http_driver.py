@@ -30,7 +30,7 @@ MAX_ATTEMPTS, MAX_TIMEOUTS = 6, 2
 #: Seconds before the second attempt. Each further pause is twice as long, up to the longest pause.
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 #: The run is paused if this many calls in a row have failed without a reply, each after all its attempts.
-MAX_LOST_IN_A_ROW = 5
+MAX_FAILURES_IN_A_ROW = 5
 #: Seconds between attempts to store finished calls, which are paid for, while the database does not answer.
 STORE_PAUSES = (1.0, 5.0, 15.0)
 #: Seconds between two checks if nothing finishes, and seconds that running calls get after a request to stop.
@@ -322,7 +322,7 @@ class HttpDriver:
         pauses_run = failure.kind in PAUSING_FAILURES
         if failure.kind in RETRIED_FAILURES:
             self._failures_in_a_row += 1
-        if pauses_run or self._failures_in_a_row >= MAX_LOST_IN_A_ROW:
+        if pauses_run or self._failures_in_a_row >= MAX_FAILURES_IN_A_ROW:
             reason = f"{failure.kind.value}: {failure.error}"
             _LOG.warning("run %s is paused: %s", self._work.run_id, failure.kind.value)
             await asyncio.to_thread(self._work.pause, reason)
