@@ -1,7 +1,7 @@
 """Lines of batch files: requests for OpenAI, Azure OpenAI and ``vllm run-batch``, and their results.
 
-All three have the same lines except for the address. Results come in any order, and failures in a file of
-their own (OpenAI, Azure) or among the others (vLLM), so a line is matched by its ``custom_id`` only.
+All three have the same lines except for the address. Results come in any order. Failures are in a separate
+file (OpenAI, Azure) or among the other results (vLLM). So a line is matched by its ``custom_id`` only.
 
 Sources: platform.openai.com/docs/guides/batch, learn.microsoft.com/azure/ai-services/openai/how-to/batch,
 docs.vllm.ai/en/latest/examples/offline_inference/openai_batch.html.
@@ -21,13 +21,13 @@ from language_models.client import classify_status
 from language_models.requests import Body
 from records.decoding import make_decoder
 
-#: Providers accept at most so many lines and bytes in a file; Azure accepts more lines.
+#: The most lines and bytes that providers accept in a file; Azure accepts more lines.
 MAX_LINES, MAX_BYTES = 50_000, 200_000_000
-_KEPT = 500
+_MAX_ERROR_CHARACTERS = 500
 
 
 class BatchFormat(StrEnum):
-    """For whom a batch file is."""
+    """The provider or program that processes a batch file."""
 
     OPENAI = "openai"
     AZURE = "azure"
@@ -68,7 +68,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode_batch_line(*, custom_id: str, body: Body, batch_format: BatchFormat) -> bytes:
-    """Encode a request as a line without its end. ``body`` is that on the wire, with the model."""
+    """Encode a request as a line without line break. ``body`` is the body as it is sent, with the model."""
     line = {"custom_id": custom_id, "method": "POST", "url": _ADDRESSES[batch_format], "body": body}
     return _encoder.encode(line)
 
@@ -77,7 +77,7 @@ def decode_batch_line(line: bytes) -> BatchResult:
     """Decode a line of a file of results or of errors.
 
     Raises:
-        InvalidValue: it is not such a line, for example because the file was cut off.
+        InvalidValue: the line is not a result, for example because the file was cut off.
     """
     try:
         parsed = _decoder.decode(line)
@@ -108,4 +108,4 @@ def _classify(response: _Response | None, raw: str) -> FailureKind:
 def _describe(details: object) -> str:
     inner = details.get("error", details) if isinstance(details, dict) else details
     message = inner.get("message") if isinstance(inner, dict) else inner
-    return str(message or "no reason given")[:_KEPT]
+    return str(message or "no reason given")[:_MAX_ERROR_CHARACTERS]

@@ -8,7 +8,7 @@ import numpy as np
 
 from domain.prompt_bench import BenchCell, BenchScale
 
-#: What an output is called on screen. A bench has at most so many versions.
+#: The names of outputs on screen. A bench has at most one version per letter.
 LETTERS = "ABCDEF"
 
 

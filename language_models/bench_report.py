@@ -1,6 +1,6 @@
 """The report of a prompt bench: means of the versions, paired differences, and agreement of the experts.
 
-A paired difference is the score of the later version minus that of the earlier one, of one expert and report.
+A paired difference is one expert's score of the later version minus that of the earlier one, for one report.
 Intervals are Student's, clustered by report. The agreement of two experts is kappa with quadratic weights.
 """
 
@@ -94,26 +94,26 @@ def build_report(
     scores: Iterable[GivenScore],
     unusable: dict[str, int],
 ) -> BenchReport:
-    """Compute the report. Scores of experts who are in the middle of their work count, too."""
-    by_key = {
+    """Compute the report. Scores of experts who have not finished count, too."""
+    scores_by_key = {
         (score.cell.scale, score.cell.version, score.expert, score.cell.report): score.score
         for score in scores
     }
     names = [expert.name for expert in experts]
-    reports = sorted({report for *_, report in by_key})
+    reports = sorted({report for *_, report in scores_by_key})
     return BenchReport(
         means=tuple(
-            _mean_of_version(by_key, scale, version, names, reports)
+            _compute_mean(scores_by_key, scale, version, names, reports)
             for scale in BenchScale
             for version in versions
         ),
         differences=tuple(
-            _difference(by_key, scale, pair, names, reports)
+            _compute_difference(scores_by_key, scale, pair, names, reports)
             for scale in BenchScale
             for pair in combinations(versions, 2)
         ),
         agreement=tuple(
-            _agreement(by_key, scale, pair, versions, reports)
+            _compute_agreement(scores_by_key, scale, pair, versions, reports)
             for scale in BenchScale
             for pair in combinations(names, 2)
         ),
@@ -124,7 +124,7 @@ def build_report(
 _Scores = dict[tuple[BenchScale, int, str, int], int]
 
 
-def _mean_of_version(
+def _compute_mean(
     scores: _Scores, scale: BenchScale, version: BenchVersion, names: Sequence[str], reports: Sequence[int]
 ) -> VersionMean:
     values, clusters = [], []
@@ -142,7 +142,7 @@ def _mean_of_version(
     )
 
 
-def _difference(
+def _compute_difference(
     scores: _Scores,
     scale: BenchScale,
     pair: tuple[BenchVersion, BenchVersion],
@@ -167,7 +167,7 @@ def _difference(
     )
 
 
-def _agreement(
+def _compute_agreement(
     scores: _Scores,
     scale: BenchScale,
     pair: tuple[str, str],
@@ -178,9 +178,9 @@ def _agreement(
     ratings, clusters = [], []
     for report in reports:
         for version in versions:
-            both = [scores.get((scale, version.position, name, report)) for name in pair]
-            if None not in both:
-                ratings.append([score - BENCH_SCORES[0] for score in both if score is not None])
+            pair_scores = [scores.get((scale, version.position, name, report)) for name in pair]
+            if None not in pair_scores:
+                ratings.append([score - BENCH_SCORES[0] for score in pair_scores if score is not None])
                 clusters.append(report)
     table = np.array(ratings, dtype=np.int64).reshape(-1, 2)
     return ExpertAgreement(
@@ -202,9 +202,9 @@ def format_report_csv(report: BenchReport) -> str:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(["table", "scale", "of", "minus", "n", "reports", "estimate", "low", "high", "note"])
     for mean in report.means:
-        writer.writerow(["mean", mean.scale.value, mean.version, "", *_cells(mean.mean, mean.reports)])
+        writer.writerow(["mean", mean.scale.value, mean.version, "", *_format_cells(mean.mean, mean.reports)])
     for row in report.differences:
-        cells = _cells(row.mean, row.reports)
+        cells = _format_cells(row.mean, row.reports)
         writer.writerow(["paired difference", row.scale.value, row.later, row.earlier, *cells])
     for pair in report.agreement:
         kappa = pair.kappa
@@ -226,7 +226,7 @@ def format_scores_csv(rows: Iterable[ScoreRow]) -> str:
     return buffer.getvalue()
 
 
-def _cells(mean: Mean, reports: int) -> list[object]:
+def _format_cells(mean: Mean, reports: int) -> list[object]:
     return [mean.n, reports, *map(_round, (mean.estimate, mean.low, mean.high)), mean.note]
 
 

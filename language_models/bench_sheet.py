@@ -47,7 +47,7 @@ class BenchSheet:
         cell: the cell to score; its version is not shown.
         letter: the output of ``cell``.
         score: the present score of ``cell``; None if it has none.
-        revision: that of the latest score of ``cell``; 0 if there is none.
+        revision: the revision of the latest score of ``cell``; 0 if there is none.
         previous: the cell before ``cell`` in the order; None if it is the first.
         next: the cell after ``cell``; None if it is the last.
         next_unscored: the next other cell without a score; None if there is none.
@@ -72,7 +72,8 @@ class BenchSheet:
 class BenchOverview:
     """A bench for the coordinator: the progress of its runs, and how many scores each expert has given.
 
-    ``done`` is by the expert's id, of ``total`` scores each. ``total`` includes those of waiting outputs.
+    ``done`` maps an expert's id to the number of scores given, of ``total``. ``total`` includes the scores of
+    waiting outputs.
     """
 
     bench: PromptBench

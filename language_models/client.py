@@ -1,4 +1,4 @@
-"""The client: one call to an endpoint through the SDK of OpenAI, with every failure given a kind.
+"""Makes one call to an endpoint through the SDK of OpenAI, and assigns a kind to every failure.
 
 Only the headers in ``_SENT_HEADERS`` and the key of the endpoint are sent, because the SDK adds keys and
 organisations from environment variables such as ``OPENAI_API_KEY``. Redirects are not followed.
@@ -129,7 +129,7 @@ class ModelClient:
 
         started = time.perf_counter()
         try:
-            async with asyncio.timeout(self.endpoint.timeout_seconds):  # also ends a reply that trickles in
+            async with asyncio.timeout(self.endpoint.timeout_seconds):  # also ends a slow reply
                 response = await self._sdk.post(path, body=body, cast_to=httpx2.Response)
                 raw = response.text
         except openai.APIStatusError as error:
@@ -187,7 +187,7 @@ def classify_status(status: int, raw: str) -> tuple[FailureKind, bool]:
     return FailureKind.BAD_REQUEST, False
 
 
-def _error_object(raw: str) -> Mapping[str, Any]:
+def _parse_error(raw: str) -> Mapping[str, Any]:
     try:
         body = json.loads(raw)
     except ValueError:
@@ -197,12 +197,12 @@ def _error_object(raw: str) -> Mapping[str, Any]:
 
 
 def _find_code(raw: str) -> str:
-    error = _error_object(raw)
+    error = _parse_error(raw)
     return str(error.get("code") if isinstance(error.get("code"), str) else error.get("type") or "")
 
 
 def _find_message(raw: str) -> str:
-    message = _error_object(raw).get("message")
+    message = _parse_error(raw).get("message")
     return " ".join(str(message).split()) if message else " ".join(raw.split())
 
 

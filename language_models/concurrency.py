@@ -7,7 +7,7 @@ from statistics import median
 #: Successes after which the limit is raised by one.
 _SUCCESSES_PER_STEP = 25
 _AFTER_RATE_LIMIT, _AFTER_SLOW_REPLIES = 0.75, 0.9
-#: A window of replies is slow if its median is this many times that of the fastest window so far.
+#: Replies are slow if their median time is this many times the lowest median so far.
 _SLOW_FACTOR = 3.0
 _INITIAL_LIMIT = 8
 
@@ -27,7 +27,7 @@ class ConcurrencyLimit:
         self._value = float(min(_INITIAL_LIMIT, maximum))
         self._successes = 0
         self._seconds: list[float] = []
-        self._fastest: float | None = None
+        self._lowest_median: float | None = None
         self._refusals_to_ignore = 0
 
     @property
@@ -42,18 +42,18 @@ class ConcurrencyLimit:
         self._refusals_to_ignore = max(0, self._refusals_to_ignore - 1)
         if self._successes % _SUCCESSES_PER_STEP:
             return
-        typical, self._seconds = median(self._seconds), []
-        if self._fastest is not None and typical > _SLOW_FACTOR * self._fastest:
+        median_seconds, self._seconds = median(self._seconds), []
+        if self._lowest_median is not None and median_seconds > _SLOW_FACTOR * self._lowest_median:
             self._value = max(1.0, self._value * _AFTER_SLOW_REPLIES)
             return
-        self._fastest = typical if self._fastest is None else min(self._fastest, typical)
+        self._lowest_median = (
+            median_seconds if self._lowest_median is None else min(self._lowest_median, median_seconds)
+        )
         self._value = min(float(self._maximum), self._value + 1)
 
     def record_rate_limit(self) -> None:
         """Count a refusal because of too many calls."""
-        if (
-            self._refusals_to_ignore
-        ):  # a refusal of a call that was already on its way when the limit was lowered
+        if self._refusals_to_ignore:  # the call was already running when the limit was lowered
             self._refusals_to_ignore -= 1
             return
         self._refusals_to_ignore = self.value

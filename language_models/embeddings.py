@@ -20,13 +20,13 @@ _ATTEMPTS = 4
 _LONGEST_PAUSE = 30.0
 
 
-class _Item(msgspec.Struct):
+class _Entry(msgspec.Struct):
     index: int
     embedding: list[float]
 
 
 class _Reply(msgspec.Struct):
-    data: list[_Item]
+    data: list[_Entry]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +88,13 @@ class EndpointEmbedder:
 
     def _read_vectors(self, raw: str, *, count: int) -> NDArray[np.float64]:
         try:
-            items = sorted(decode_json(raw, _Reply).data, key=lambda item: item.index)
-            vectors = np.array([item.embedding for item in items], dtype=np.float64)
+            entries = sorted(decode_json(raw, _Reply).data, key=lambda entry: entry.index)
+            vectors = np.array([entry.embedding for entry in entries], dtype=np.float64)
         except (msgspec.DecodeError, ValueError) as error:
             raise self._refuse(f"Its reply has no vectors: {error}") from None
-        if [item.index for item in items] != list(range(count)) or vectors.ndim != 2:
+        if [entry.index for entry in entries] != list(range(count)) or vectors.ndim != 2:
             raise self._refuse(
-                f"It returned {count_text(len(items), 'vector')} for {count_text(count, 'text')}."
+                f"It returned {count_text(len(entries), 'vector')} for {count_text(count, 'text')}."
             )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not (np.isfinite(lengths).all() and (lengths > 0).all()):

@@ -1,7 +1,8 @@
 """Makes the calls of a run over HTTP: many at a time, with retries, until no request is left.
 
 The event loop of one thread makes the calls. Another thread exchanges finished calls for new requests with
-the database: everything that finished meanwhile is one transaction. A call counts as made once it is stored.
+the database: everything that finished meanwhile is stored in one transaction. A call counts as made once it
+is stored.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from language_models.replies import Reply, read_reply
 from language_models.requests import Body, ImageReference, add_repair, build_wire_body, find_schema
 
 _LOG = logging.getLogger(__name__)
-#: Attempts of a call that the way to the model fails; a call that times out is expensive and has fewer.
+#: Most attempts of a call that fails without a reply; a call that times out is expensive and has fewer.
 MAX_ATTEMPTS, MAX_TIMEOUTS = 6, 2
-#: Seconds before the second attempt. Each further one waits twice as long, up to the longest pause.
+#: Seconds before the second attempt. Each further pause is twice as long, up to the longest pause.
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
-#: The run is paused if this many calls in a row have failed on the way, each after all its attempts.
-MAX_LOST_IN_A_ROW = 5
+#: The run is paused if this many calls in a row have failed without a reply, each after all its attempts.
+MAX_FAILURES_IN_A_ROW = 5
 #: Seconds between attempts to store finished calls, which are paid for, while the database does not answer.
 STORE_PAUSES = (1.0, 5.0, 15.0)
-#: Seconds between two exchanges if nothing finishes, and that calls under way get when asked to stop.
+#: Seconds between two checks if nothing finishes, and seconds that running calls get after a request to stop.
 _IDLE_SECONDS, _STOP_SECONDS = 0.5, 20.0
 
 
@@ -59,7 +60,7 @@ class FinishedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """The answer of the database.
+    """What an exchange with the database returns.
 
     Attributes:
         requests: the newly claimed requests.
@@ -103,7 +104,7 @@ class HttpDriver:
         client: the client of the run's endpoint.
         clock: returns the current time.
         report: called with the number of finished calls of this process, often.
-        should_stop: whether the process is asked to stop; calls under way are still stored.
+        should_stop: whether the process is asked to stop; running calls are still stored.
         most: the largest number of calls; None for no limit.
     """
 
@@ -123,12 +124,12 @@ class HttpDriver:
         self._waiting: deque[ClaimedRequest] = deque()
         self._tasks: dict[asyncio.Task[FinishedCall | None], ClaimedRequest] = {}
         self._finished: list[FinishedCall] = []
-        self._given_back: list[int] = []
+        self._positions_to_give_back: list[int] = []
         self._wake = asyncio.Event()
         self._resume_at = 0.0  # no call starts before, on time.monotonic()
-        self._lost_in_a_row = 0
-        self._made = self._claimed = 0
-        self._is_over = self._is_stopping = self._came_empty = False
+        self._failures_in_a_row = 0
+        self._call_count = self._claimed_count = 0
+        self._is_over = self._is_stopping = self._was_last_claim_empty = False
 
     async def run(self) -> int:
         """Make calls until none is left for this process. Returns the number of calls.
@@ -149,19 +150,19 @@ class HttpDriver:
                     last_exchange = time.monotonic()
                     exchange = self._start_exchange()
                 elif exchange is not None and exchange.done():
-                    self._take(exchange.result())
+                    self._apply_claim(exchange.result())
                     exchange = None
                     continue
                 if time.monotonic() >= stop_at:
                     break
                 if exchange is None and not self._tasks and not self._finished and self._has_nothing_to_do():
-                    return self._made
+                    return self._call_count
                 self._wake.clear()
                 try:
                     await asyncio.wait_for(self._wake.wait(), _IDLE_SECONDS)
                 except TimeoutError:
                     continue
-            return self._made
+            return self._call_count
         finally:
             await self._abandon(exchange)
 
@@ -175,42 +176,42 @@ class HttpDriver:
             request = self._waiting.popleft()
             task = asyncio.create_task(self._call(request))
             self._tasks[task] = request
-            task.add_done_callback(self._collect)
+            task.add_done_callback(self._collect_result)
 
-    def _collect(self, task: asyncio.Task[FinishedCall | None]) -> None:
+    def _collect_result(self, task: asyncio.Task[FinishedCall | None]) -> None:
         request = self._tasks.pop(task)
         self._wake.set()
         if task.cancelled():
-            self._given_back.append(request.position)
+            self._positions_to_give_back.append(request.position)
             return
         finished = task.result()
         if finished is None:
-            self._given_back.append(request.position)
+            self._positions_to_give_back.append(request.position)
             return
         self._finished.append(finished)
-        self._made += 1
+        self._call_count += 1
 
     def _needs_exchange(self, last: float) -> bool:
         if self._finished:
             return True
-        pause = 10 * _IDLE_SECONDS  # leases are renewed, and a pause of the run is noticed
+        pause = 10 * _IDLE_SECONDS  # often enough to renew leases and to notice that the run is paused
         if self._count_wanted() > self._limit.value:
-            pause = _IDLE_SECONDS if self._came_empty else 0.0
+            pause = _IDLE_SECONDS if self._was_last_claim_empty else 0.0
         return time.monotonic() - last >= pause
 
     def _count_wanted(self) -> int:
-        """Requests to claim, so that the next calls can start while the database is busy."""
+        """Return how many requests to claim, so that calls can start while the database is busy."""
         if self._is_stopping or self._is_over:
             return 0
         wanted = 2 * self._limit.value + 8 - len(self._waiting) - len(self._tasks)
-        return max(0, wanted if self._most is None else min(wanted, self._most - self._claimed))
+        return max(0, wanted if self._most is None else min(wanted, self._most - self._claimed_count))
 
     def _start_exchange(self) -> asyncio.Task[Claim]:
         finished, self._finished = self._finished, []
         held = [request.position for request in (*self._waiting, *self._tasks.values())]
         wanted = self._count_wanted()
 
-        def work() -> Claim:
+        def exchange_with_retries() -> Claim:
             for pause in STORE_PAUSES:
                 try:
                     return self._work.exchange(finished=finished, held=held, wanted=wanted, now=self._clock())
@@ -222,22 +223,22 @@ class HttpDriver:
                     time.sleep(pause)
             return self._work.exchange(finished=finished, held=held, wanted=wanted, now=self._clock())
 
-        task = asyncio.create_task(asyncio.to_thread(work))
+        task = asyncio.create_task(asyncio.to_thread(exchange_with_retries))
         task.add_done_callback(lambda _: self._wake.set())
         return task
 
-    def _take(self, claim: Claim) -> None:
+    def _apply_claim(self, claim: Claim) -> None:
         self._waiting.extend(claim.requests)
-        self._claimed += len(claim.requests)
-        self._came_empty = not claim.requests
+        self._claimed_count += len(claim.requests)
+        self._was_last_claim_empty = not claim.requests
         if claim.is_halted:
-            self._given_back.extend(request.position for request in self._waiting)
+            self._positions_to_give_back.extend(request.position for request in self._waiting)
             self._waiting.clear()
-        self._is_over = claim.is_over or (self._most is not None and self._claimed >= self._most)
-        self._report(self._made)
+        self._is_over = claim.is_over or (self._most is not None and self._claimed_count >= self._most)
+        self._report(self._call_count)
 
     async def _abandon(self, exchange: asyncio.Task[Claim] | None) -> None:
-        """Cancel what still runs, store what has finished, and give the rest back."""
+        """Cancel running calls, store finished ones, and give the other requests back."""
         if exchange is not None:
             result = (await asyncio.gather(exchange, return_exceptions=True))[0]
             if isinstance(result, Claim):
@@ -245,22 +246,22 @@ class HttpDriver:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.sleep(0)  # the callbacks of the tasks
+        await asyncio.sleep(0)  # lets the callbacks of the tasks run
         finished, self._finished = self._finished, []
-        rest = [*self._given_back, *(request.position for request in self._waiting)]
+        positions = [*self._positions_to_give_back, *(request.position for request in self._waiting)]
         if finished:
             await asyncio.to_thread(
                 self._work.exchange, finished=finished, held=(), wanted=0, now=self._clock()
             )
-        if rest:
-            await asyncio.to_thread(self._work.give_back, rest)
+        if positions:
+            await asyncio.to_thread(self._work.give_back, positions)
 
     async def _call(self, request: ClaimedRequest) -> FinishedCall | None:
-        """Call until there is an outcome; None if the process is asked to stop before that."""
+        """Call until there is an outcome; return None if the process is asked to stop first."""
         body = request.body
         if request.round:
             body = add_repair(body, reply=request.faulty_reply, error=request.error)
-        wire = (
+        wire_body = (
             await asyncio.to_thread(
                 build_wire_body, body, model=self._client.endpoint.model, find_image=self._work.find_image
             )
@@ -272,14 +273,14 @@ class HttpDriver:
             attempts += 1
             failure: CallFailed | None = None
             try:
-                response = await self._client.send(wire)
+                response = await self._client.send(wire_body)
                 reply = self._read(request, response.raw)
                 if reply.failure is FailureKind.BAD_RESPONSE:
                     failure = CallFailed(
                         reply.failure, reply.error, raw=response.raw, seconds=response.seconds
                     )
                 else:
-                    self._lost_in_a_row = 0
+                    self._failures_in_a_row = 0
                     self._limit.record_success(response.seconds)
                     return self._finish(
                         request, reply, raw=response.raw, seconds=response.seconds, attempts=attempts
@@ -296,8 +297,8 @@ class HttpDriver:
         """Return the seconds until the next attempt; None if there is none."""
         if failure.kind is FailureKind.RATE_LIMIT:
             self._limit.record_rate_limit()
-        most = MAX_TIMEOUTS if failure.kind is FailureKind.TIMEOUT else MAX_ATTEMPTS
-        if failure.kind not in RETRIED_FAILURES or not failure.is_retryable or attempts >= most:
+        max_attempts = MAX_TIMEOUTS if failure.kind is FailureKind.TIMEOUT else MAX_ATTEMPTS
+        if failure.kind not in RETRIED_FAILURES or not failure.is_retryable or attempts >= max_attempts:
             return None
         # The pause differs between requests, so that they do not all return at the same moment.
         spread = 0.5 + (crc32(f"{request.key}{attempts}".encode()) % 1000) / 1000
@@ -310,25 +311,25 @@ class HttpDriver:
     async def _wait(self, seconds: float) -> bool:
         """Wait; return False if the process was asked to stop meanwhile."""
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
+        while (remaining := end - time.monotonic()) > 0:
             if self._is_stopping:
                 return False
-            await asyncio.sleep(min(left, _IDLE_SECONDS))
+            await asyncio.sleep(min(remaining, _IDLE_SECONDS))
         return True
 
     async def _give_up(self, request: ClaimedRequest, failure: CallFailed, attempts: int) -> FinishedCall:
         reply = Reply(output=None, content="", failure=failure.kind, error=failure.error)
-        pauses = failure.kind in PAUSING_FAILURES
+        pauses_run = failure.kind in PAUSING_FAILURES
         if failure.kind in RETRIED_FAILURES:
-            self._lost_in_a_row += 1
-        if pauses or self._lost_in_a_row >= MAX_LOST_IN_A_ROW:
+            self._failures_in_a_row += 1
+        if pauses_run or self._failures_in_a_row >= MAX_FAILURES_IN_A_ROW:
             reason = f"{failure.kind.value}: {failure.error}"
             _LOG.warning("run %s is paused: %s", self._work.run_id, failure.kind.value)
             await asyncio.to_thread(self._work.pause, reason)
         else:
-            self._lost_in_a_row = self._lost_in_a_row if failure.kind in RETRIED_FAILURES else 0
+            self._failures_in_a_row = self._failures_in_a_row if failure.kind in RETRIED_FAILURES else 0
         return self._finish(
-            request, reply, raw=failure.raw, seconds=failure.seconds, attempts=attempts, gives_back=pauses
+            request, reply, raw=failure.raw, seconds=failure.seconds, attempts=attempts, gives_back=pauses_run
         )
 
     def _read(self, request: ClaimedRequest, raw: str) -> Reply:

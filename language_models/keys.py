@@ -10,9 +10,9 @@ from pathlib import Path
 from domain.errors import InvalidValue
 from domain.file_errors import describe_file_error
 
-#: The environment variable of a key is this and the key's name in upper case.
+#: The environment variable of a key is this prefix and the key's name in upper case.
 KEY_PREFIX = "OVERREAD_MODEL_KEY_"
-#: A file of lines ``name = "key"`` (TOML).
+#: The environment variable with the path of the key file, which has lines ``name = "key"`` (TOML).
 KEY_FILE = "OVERREAD_MODEL_KEYS_FILE"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_]{0,40}")
 #: Replaces a key in texts that a server returns.

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from domain.language_models import DataUse, Endpoint, Price
 
-_SAMPLE = 1_000  # tokens; prices of long prompts differ at some providers
+_SAMPLE_TOKENS = 1_000  # prices of long prompts differ at some providers
 
 
 def find_price(endpoint: Endpoint) -> Price | None:
@@ -28,8 +28,8 @@ def _look_up(url: str, model: str) -> Price | None:
         prompt, reply = (
             genai_prices.calc_price(usage, model, provider_api_url=url).total_price
             for usage in (
-                genai_prices.Usage(input_tokens=_SAMPLE),
-                genai_prices.Usage(output_tokens=_SAMPLE),
+                genai_prices.Usage(input_tokens=_SAMPLE_TOKENS),
+                genai_prices.Usage(output_tokens=_SAMPLE_TOKENS),
             )
         )
     except LookupError:  # the package's error for an unknown provider or model

@@ -147,7 +147,7 @@ def parse_prompt(content: str) -> Prompt:
     if not user.strip():
         raise InvalidValue("user", "must not be empty")
     # The system message is sent once, before the examples, so its variables cannot differ between them.
-    used = {*_list_variables(system, "system"), *_list_variables(user, "user")}
+    used_variables = {*_list_variables(system, "system"), *_list_variables(user, "user")}
     schema = fields.get("schema")
     if schema is not None:
         check_strict_schema(schema)
@@ -161,14 +161,14 @@ def parse_prompt(content: str) -> Prompt:
             _read_example(example, number, set(_list_variables(user, "user")), schema)
             for number, example in enumerate(fields.get("examples", ()), start=1)
         ),
-        variables=tuple(sorted(used)),
+        variables=tuple(sorted(used_variables)),
     )
-    prompt.build_request(custom_id="prompt", values=dict.fromkeys(used, "x"))  # checks the parameters too
+    prompt.build_request(custom_id="prompt", values=dict.fromkeys(used_variables, "x"))  # checks parameters
     return prompt
 
 
 def hash_prompt(content: str) -> str:
-    """Return the SHA-256 of a prompt file. Line endings and trailing white space are ignored."""
+    """Return the SHA-256 of a prompt file. Line endings and white space at its end are ignored."""
     return hashlib.sha256(normalise_prompt(content).encode()).hexdigest()
 
 
@@ -184,7 +184,7 @@ def list_example_datasets(content: str) -> tuple[str, ...]:
 
 
 def list_example_variables(prompt: Prompt) -> tuple[str, ...]:
-    """Return the names of the variables that each example has: those of ``user``, sorted."""
+    """Return the names of the variables that each example has, which are the ones in ``user``, sorted."""
     return tuple(sorted(_list_variables(prompt.user, "user")))
 
 
@@ -222,11 +222,12 @@ def add_examples(content: str, examples: Sequence[Example]) -> str:
         InvalidValue: the extended file is not valid, for example because a reply does not match the schema.
     """
     existing = parse_prompt(content).examples
-    new: list[Example] = []
+    new_examples: list[Example] = []
     for example in examples:
-        if example not in (*existing, *new):
-            new.append(example)
-    extended = normalise_prompt(content) + "".join(f"\n{_format_example(example)}" for example in new)
+        if example not in (*existing, *new_examples):
+            new_examples.append(example)
+    blocks = "".join(f"\n{_format_example(example)}" for example in new_examples)
+    extended = normalise_prompt(content) + blocks
     parse_prompt(extended)
     return extended
 
@@ -287,16 +288,19 @@ def _read_parameters(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     return parameters
 
 
-def _read_example(example: object, number: int, used: set[str], schema: Mapping[str, Any] | None) -> Example:
+def _read_example(
+    example: object, number: int, user_variables: set[str], schema: Mapping[str, Any] | None
+) -> Example:
     path = f"examples {number}"
     if not isinstance(example, dict) or set(example) - _EXAMPLE_FIELDS:
         raise InvalidValue(path, f"must have no fields but {', '.join(sorted(_EXAMPLE_FIELDS))}")
     variables, reply = example.get("variables", {}), example.get("reply")
     if not isinstance(reply, str) or not reply.strip():
         raise InvalidValue(f"{path} reply", "must be text")
-    if not isinstance(variables, dict) or set(variables) != used:
+    if not isinstance(variables, dict) or set(variables) != user_variables:
         raise InvalidValue(
-            f"{path} variables", f"must have the variables of user: {', '.join(sorted(used)) or 'none'}"
+            f"{path} variables",
+            f"must have the variables of user: {', '.join(sorted(user_variables)) or 'none'}",
         )
     if not all(isinstance(value, str) for value in variables.values()):
         raise InvalidValue(f"{path} variables", "must be strings")

@@ -1,4 +1,4 @@
-"""One request to a model: its checks, its key in the ledger, and its body on the wire.
+"""One request to a model: its checks, its key in the ledger, and its body as it is sent.
 
 A body is the JSON of OpenAI's chat completions without ``model``, which the endpoint sets. A radiograph in it
 has the address ``sha256:<hash of the image file>``; its pixels are added when the request is sent, as JPEG.
@@ -104,7 +104,7 @@ class ModelRequest:
     def count_reserved_tokens(self) -> tuple[int, int]:
         """Return the most tokens that prompt and reply can have.
 
-        A token is at least one byte of UTF-8. The reply has no limit if the body sets none; then it is 0.
+        A token is at least one byte of UTF-8. The second number is 0 if the body sets no limit.
         """
         texts = sum(len(text.encode()) for text in _list_texts(self.body))
         schema = len(_encoder.encode(self.schema)) if self.schema is not None else 0
@@ -138,19 +138,19 @@ def build_wire_body(body: Body, *, model: str, find_image: Callable[[ImageRefere
     return {
         **body,
         "model": model,
-        "messages": [_with_images(message, find_image) for message in body["messages"]],
+        "messages": [_insert_images(message, find_image) for message in body["messages"]],
     }
 
 
 def add_repair(body: Body, *, reply: str, error: str) -> Body:
     """Return the body with the model's faulty reply and a message that asks for a corrected one."""
-    wish = f"Your reply cannot be used: {error} Reply again, with the corrected JSON only."
+    correction_request = f"Your reply cannot be used: {error} Reply again, with the corrected JSON only."
     return {
         **body,
         "messages": [
             *body["messages"],
             {"role": "assistant", "content": reply},
-            {"role": "user", "content": wish},
+            {"role": "user", "content": correction_request},
         ],
     }
 
@@ -184,12 +184,12 @@ def find_schema(body: Body) -> Mapping[str, Any] | None:
     Raises:
         InvalidValue: the field ``response_format`` is not of a known form.
     """
-    wanted = body.get("response_format")
-    if wanted is None or wanted == {"type": "text"}:
+    response_format = body.get("response_format")
+    if response_format is None or response_format == {"type": "text"}:
         return None
-    if isinstance(wanted, dict) and wanted.get("type") == "json_object":
+    if isinstance(response_format, dict) and response_format.get("type") == "json_object":
         return {"type": "object"}
-    schema = wanted.get("json_schema") if isinstance(wanted, dict) else None
+    schema = response_format.get("json_schema") if isinstance(response_format, dict) else None
     if not isinstance(schema, dict) or not isinstance(schema.get("schema"), dict):
         raise InvalidValue("response_format", "must have the type text, json_object or json_schema")
     inner: Mapping[str, Any] = schema["schema"]
@@ -202,7 +202,7 @@ def check_strict_schema(schema: Mapping[str, Any]) -> None:
     Every object has ``additionalProperties: false`` and requires all its properties.
 
     Raises:
-        InvalidValue: it is not, or it is not a JSON schema.
+        InvalidValue: the schema is not in the subset, or is not a JSON schema.
     """
     _check_encoded_schema(_encoder.encode(schema))
 
@@ -272,21 +272,21 @@ def _read_image(part: Mapping[str, Any]) -> ImageReference | None:
     )
 
 
-def _parts(body: Body) -> Iterator[Mapping[str, Any]]:
+def _iterate_parts(body: Body) -> Iterator[Mapping[str, Any]]:
     for message in body["messages"]:
         content = message["content"]
         yield from [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def _list_texts(body: Body) -> Iterator[str]:
-    return (part["text"] for part in _parts(body) if part["type"] == "text")
+    return (part["text"] for part in _iterate_parts(body) if part["type"] == "text")
 
 
 def _list_images(body: Body) -> Iterator[ImageReference]:
-    return (image for part in _parts(body) if (image := _read_image(part)) is not None)
+    return (image for part in _iterate_parts(body) if (image := _read_image(part)) is not None)
 
 
-def _with_images(
+def _insert_images(
     message: Mapping[str, Any], find_image: Callable[[ImageReference], str]
 ) -> Mapping[str, Any]:
     content: str | Sequence[Mapping[str, Any]] = message["content"]

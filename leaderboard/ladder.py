@@ -1,7 +1,8 @@
-"""The Ladder: the score of a team changes only if a submission is significantly better than the last change.
+"""The Ladder: a team's score changes only if a submission is significantly better than the displayed one.
 
-Without it, a team can raise its score by noise: it submits variants, keeps those with a higher score, and
-fits the private questions. With it, an insignificant submission returns nothing but "unchanged".
+Without the Ladder, a team can raise its score by noise: it submits variants, keeps those with a higher
+score, and fits the private questions. With the Ladder, a submission without significant gain returns only
+"unchanged".
 
 The step of the Ladder is a test: the exact one-sided sign-flip test of the paired difference, clustered by
 patient, at the level 0.05 / t, where t is the total quota. As long as the answer is "unchanged", the next

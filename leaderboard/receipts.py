@@ -1,4 +1,4 @@
-"""The receipt of a submission: hashes of all that its score depends on, and what is left of the quotas."""
+"""The receipt of a submission: hashes of all that its score depends on, and the remaining quotas."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Receipt:
     """The receipt of a submission.
 
     ``score`` is None if the Ladder kept the former score, which is ``displayed``. ``is_repeated`` is True if
-    the team had submitted the same file before: nothing was charged, and the receipt is that of the first
-    time.
+    the team had submitted the same file before: nothing was charged, and the receipt of the first
+    submission is returned.
     """
 
     leaderboard: Leaderboard

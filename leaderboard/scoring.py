@@ -28,8 +28,8 @@ from release.folder import hash_file
 CONFIDENCE = 0.95
 #: The number of refusals at which the file is not read further: a million invalid lines take half a minute.
 MAX_REFUSALS = 100
-#: The most questions without an answer that are named.
-_MAX_NAMED = 20
+#: The largest number of questions without an answer that the refusals name.
+_MAX_NAMED_QUESTIONS = 20
 #: The modules that decide whether an answer is correct; a receipt contains their hash.
 _SCORING_MODULES = (
     "domain.questions",
@@ -51,8 +51,7 @@ class CheckedFile:
 
     If there are ``refusals``, the file is not scored and the other fields are empty. ``answers`` and
     ``outcomes`` are in the order of the sorted ids of the closed questions. ``failed`` counts replies without
-    a recognised answer, which are wrong. The representation of the object leaves out what belongs to single
-    cases.
+    a recognised answer, which are wrong. ``repr`` leaves out the data of single cases.
     """
 
     file_sha256: str
@@ -72,7 +71,7 @@ def check_file(path: Path, *, file_name: str, keys: Mapping[str, KeyedQuestion])
     """Read, check and score a file of predictions.
 
     The file must have one answer to each closed private question. Answers to open ones are permitted and
-    ignored; there must be no other line. The score of a partial file would reveal the keys of few questions.
+    ignored; there must be no other line. The score of a partial file would reveal the keys of its questions.
     A process with limits on time and memory reads the file, because everybody with an account may submit one.
 
     Args:
@@ -96,28 +95,39 @@ def check_file(path: Path, *, file_name: str, keys: Mapping[str, KeyedQuestion])
         except ParsingStopped as error:
             raise Refused(f"Not submitted, nothing was charged. {error.reason}") from None
     refusals = scored.refusals
-    closed = {key: item for key, item in sorted(scored.questions.items()) if is_scored(item.keyed.question)}
+    closed_questions = {
+        key: scored_question
+        for key, scored_question in sorted(scored.questions.items())
+        if is_scored(scored_question.keyed.question)
+    }
     if not refusals:
-        missing = [question_id for question_id, item in closed.items() if item.state == "missing"]
+        total = count_text(len(closed_questions), "question")
+        missing = [
+            question_id
+            for question_id, scored_question in closed_questions.items()
+            if scored_question.state == "missing"
+        ]
         refusals = tuple(
             Refusal(
                 file=file_name,
                 record="",
                 field="question_id",
                 reason=f"{question_id!r} has no answer ({len(missing):,} of "
-                f"{count_text(len(closed), 'question')} {'has' if len(missing) == 1 else 'have'} none)",
+                f"{total} {'has' if len(missing) == 1 else 'have'} none)",
             )
-            for question_id in missing[:_MAX_NAMED]
+            for question_id in missing[:_MAX_NAMED_QUESTIONS]
         )
     if refusals:
         return CheckedFile(file_sha256=sha256, file_bytes=length, refusals=refusals)
-    ordered = list(closed.values())
+    scored_questions = list(closed_questions.values())
     return CheckedFile(
         file_sha256=sha256,
         file_bytes=length,
-        answers=tuple(item.answer for item in ordered),
-        outcomes=np.array([item.is_correct for item in ordered], dtype=np.bool_),
-        failed=sum(item.state == "failed" for item in ordered),
+        answers=tuple(scored_question.answer for scored_question in scored_questions),
+        outcomes=np.array(
+            [scored_question.is_correct for scored_question in scored_questions], dtype=np.bool_
+        ),
+        failed=sum(scored_question.state == "failed" for scored_question in scored_questions),
     )
 
 

@@ -52,12 +52,14 @@ def write_site(standings: Sequence[Standings], folder: Path, *, now: datetime) -
     if not folder.exists():
         folder.mkdir(parents=True)
         folder.chmod(0o755)  # a site is for everybody, unlike other files of the app
-    names = _choose_names(standings)
-    contents = {"index.html": _render_index(standings, names, now)}
-    for item in standings:
-        name = names[item.leaderboard.id]
-        contents[f"{name}.html"] = _render_leaderboard(item, name, now)
-        contents[f"{name}.json"] = json.dumps(to_plain(item, now=now), ensure_ascii=False, indent=1) + "\n"
+    page_names = _choose_names(standings)
+    contents = {"index.html": _render_index(standings, page_names, now)}
+    for board_standings in standings:
+        name = page_names[board_standings.leaderboard.id]
+        contents[f"{name}.html"] = _render_leaderboard(board_standings, name, now)
+        contents[f"{name}.json"] = (
+            json.dumps(to_plain(board_standings, now=now), ensure_ascii=False, indent=1) + "\n"
+        )
     paths = []
     for name, content in contents.items():
         partial = folder / f".{name}.partial"
@@ -109,18 +111,21 @@ def _choose_names(standings: Sequence[Standings]) -> dict[int, str]:
 
     It ends with the id, so it is unique and does not change when other leaderboards are added.
     """
-    names: dict[int, str] = {}
-    for item in standings:
-        slug = re.sub(r"[^a-z0-9]+", "-", item.leaderboard.name.casefold()).strip("-") or "leaderboard"
-        names[item.leaderboard.id] = f"{slug}-{item.leaderboard.id}"
-    return names
+    page_names: dict[int, str] = {}
+    for board_standings in standings:
+        slug = (
+            re.sub(r"[^a-z0-9]+", "-", board_standings.leaderboard.name.casefold()).strip("-")
+            or "leaderboard"
+        )
+        page_names[board_standings.leaderboard.id] = f"{slug}-{board_standings.leaderboard.id}"
+    return page_names
 
 
-def _render_index(standings: Sequence[Standings], names: Mapping[int, str], now: datetime) -> str:
+def _render_index(standings: Sequence[Standings], page_names: Mapping[int, str], now: datetime) -> str:
     links = "".join(
-        f'<li><a href="{names[item.leaderboard.id]}.html">{html.escape(item.leaderboard.name)}</a>: '
-        f"{html.escape(describe_leaderboard(item.leaderboard))}</li>"
-        for item in standings
+        f'<li><a href="{page_names[board.id]}.html">{html.escape(board.name)}</a>: '
+        f"{html.escape(describe_leaderboard(board))}</li>"
+        for board in (board_standings.leaderboard for board_standings in standings)
     )
     return _render_page("Leaderboards", f"<ul>{links}</ul>" if links else "<p>No leaderboards.</p>", now)
 
@@ -164,18 +169,18 @@ def _render_methods(standings: Standings) -> list[str]:
 
 
 def _render_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
     body = "".join(
-        "<tr>" + "".join(_render_cell(row.get(name, "")) for name in names) + "</tr>" for row in rows
+        "<tr>" + "".join(_render_cell(row.get(column, "")) for column in columns) + "</tr>" for row in rows
     )
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _render_cell(value: object) -> str:
     text = f"{value:,}" if isinstance(value, int) else str(value)
-    kind = f' class="{text}"' if text in ("better", "worse") else ""
-    return f"<td{kind}>{html.escape(text)}</td>"
+    class_attribute = f' class="{text}"' if text in ("better", "worse") else ""
+    return f"<td{class_attribute}>{html.escape(text)}</td>"
 
 
 def _render_page(title: str, body: str, now: datetime) -> str:

@@ -70,16 +70,16 @@ def choose_submission(
         selected_ids: the ids of the submissions that the team has selected, the latest selection first.
         uses_ladder: whether the leaderboard uses the Ladder.
     """
-    disclosed = {item.id: item for item in submissions if item.id in scores}
+    disclosed = {submission.id: submission for submission in submissions if submission.id in scores}
     for selected_id in selected_ids:
         if selected_id in disclosed:
             return disclosed[selected_id]
-    eligible = [item for item in disclosed.values() if item.details.is_public]
+    eligible = [submission for submission in disclosed.values() if submission.details.is_public]
     if not eligible:
         return None
     if uses_ladder:
-        return max(eligible, key=lambda item: item.id)
-    return max(eligible, key=lambda item: (scores[item.id].correct, -item.id))
+        return max(eligible, key=lambda submission: submission.id)
+    return max(eligible, key=lambda submission: (scores[submission.id].correct, -submission.id))
 
 
 def build_standings(
@@ -102,7 +102,7 @@ def build_standings(
         references: the reference rows.
     """
     names = {team.id: team.name for team in teams}
-    team_names = [names[item.team_id] for item in chosen]
+    team_names = [names[submission.team_id] for submission in chosen]
     return Standings(
         leaderboard=leaderboard,
         rows=tuple(

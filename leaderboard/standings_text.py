@@ -32,8 +32,8 @@ API_NOTE = "API: the provider of the model has received the private questions an
 
 def list_standing_rows(standings: Standings) -> list[dict[str, Any]]:
     """Return the rows of the table: teams by rank, then the reference rows."""
-    rows = [_team_row(row) for row in standings.rows]
-    return rows + [_reference_row(reference) for reference in standings.references]
+    rows = [_build_team_row(row) for row in standings.rows]
+    return rows + [_build_reference_row(reference) for reference in standings.references]
 
 
 def list_difference_rows(standings: Standings) -> list[dict[str, Any]]:
@@ -52,14 +52,14 @@ def list_difference_rows(standings: Standings) -> list[dict[str, Any]]:
 
 
 def build_significance_map(standings: Standings) -> list[dict[str, str]]:
-    """Return a square table: how the team of the row compares with that of the column."""
+    """Return a square table: how the team of the row compares with the team of the column."""
     significant = {(pair.better, pair.worse) for pair in standings.differences if pair.is_significant}
     names = [row.team for row in standings.rows]
     return [{RESERVED_TEAM_NAME: a} | {b: _describe_pair(a, b, significant) for b in names} for a in names]
 
 
 def describe_leaderboard(board: Leaderboard) -> str:
-    """Return what the leaderboard is over, in one sentence."""
+    """Describe the scored questions of the leaderboard in one sentence."""
     version = f", version {board.version} of the leaderboard" if board.version > 1 else ""
     return (
         f"Private split of {board.dataset} {board.release}: {count_text(board.questions, 'scored question')} "
@@ -132,7 +132,7 @@ def format_p(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.2g}"
 
 
-def _team_row(row: RankedTeam) -> dict[str, Any]:
+def _build_team_row(row: RankedTeam) -> dict[str, Any]:
     score, details = row.score, row.submission.details
     return {
         "Rank": str(row.rank),
@@ -148,7 +148,7 @@ def _team_row(row: RankedTeam) -> dict[str, Any]:
     }
 
 
-def _reference_row(reference: Reference) -> dict[str, Any]:
+def _build_reference_row(reference: Reference) -> dict[str, Any]:
     return {
         "Rank": "–",
         "Team": _KIND_LABELS[reference.kind],

@@ -72,13 +72,14 @@ def queue_system_job(
     it at ``not_before`` or some seconds later.
 
     Args:
-        subject: without the time, which is added: a subject can have one waiting job next to a running one.
-        merge: returns the parameters of both, the waiting job's first.
+        subject: the subject without the time. The time is added, because one job of a subject may wait while
+            another runs.
+        merge: merges the parameters of the waiting job (first argument) with ``parameters``.
     """
-    waiting = job_storage.find_waiting_job(db, kind=kind.name, subject_prefix=f"{subject} ")
-    if waiting is not None:
-        merged = kind.encode(merge(kind.decode(waiting.parameters), parameters))
-        return job_storage.replace_parameters(db, number=waiting.number, parameters=merged)
+    waiting_job = job_storage.find_waiting_job(db, kind=kind.name, subject_prefix=f"{subject} ")
+    if waiting_job is not None:
+        merged = kind.encode(merge(kind.decode(waiting_job.parameters), parameters))
+        return job_storage.replace_parameters(db, number=waiting_job.number, parameters=merged)
     while True:
         job = job_storage.add_job(
             db,

@@ -176,10 +176,10 @@ class JobRun(Generic[P]):
         Raises:
             LeaseLost: another process has taken over the job.
         """
-        still_owned = job_storage.save_checkpoint(
+        is_still_owner = job_storage.save_checkpoint(
             db, number=self.job.number, worker=self._worker, checkpoint=to_json(value)
         )
-        if not still_owned:
+        if not is_still_owner:
             raise LeaseLost
 
     def finish(self, db: Session, message: str, result: object = None) -> None:

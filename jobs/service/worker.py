@@ -165,15 +165,15 @@ class Worker:
     @contextmanager
     def _transaction(self) -> Iterator[Session]:
         """Open a unit of work. If the database has only one writer, the keeper does not write during it."""
-        one_writer = (self.engine or current_engine()).dialect.name == "sqlite"
+        has_one_writer = (self.engine or current_engine()).dialect.name == "sqlite"
         with self._lock:
-            self._writer_count += one_writer
+            self._writer_count += has_one_writer
         try:
             with unit_of_work(self.engine) as db:
                 yield db
         finally:
             with self._lock:
-                self._writer_count -= one_writer
+                self._writer_count -= has_one_writer
 
     def _take_job(self, number: int, kind_name: str) -> None:
         kind = self._find_kind(kind_name)

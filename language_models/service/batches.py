@@ -1,4 +1,4 @@
-"""Services for batch files: writing requests that wait, and reading results in any order."""
+"""Services for batch files: writing waiting requests, and reading results in any order."""
 
 from __future__ import annotations
 
@@ -42,19 +42,18 @@ from storage.language_models.requests import StoredRequest
 from storage.unit_of_work import read_only_session, unit_of_work
 from storage.workspace import current_workspace
 
-_AT_ONCE = 500
-#: Results that are no outcome of the request: it is called again.
-_GIVEN_BACK = RETRIED_FAILURES | {FailureKind.EXPIRED, FailureKind.AUTHENTICATION, FailureKind.NOT_FOUND}
+_PAGE_SIZE = 500
+#: Failures that are not the outcome of a request: it is called again.
+_CALLED_AGAIN = RETRIED_FAILURES | {FailureKind.EXPIRED, FailureKind.AUTHENTICATION, FailureKind.NOT_FOUND}
 
 
 @dataclass(kw_only=True)
 class BatchReading:
     """What a file of results contained, by number of lines.
 
-    ``ended`` includes requests that failed for good. ``waiting`` are called again: for a correction, or
-    because the provider did not process them. ``known`` had their outcome before. ``unknown`` and
-    ``unreadable`` are custom ids and line numbers, the first of them. ``left`` is the number of requests
-    without a result.
+    ``ended`` includes requests that failed permanently. ``waiting`` are called again: for a correction, or
+    because the provider did not process them. ``known`` had their outcome before. ``unknown`` lists custom
+    ids, ``unreadable`` line numbers. ``left`` is the number of requests without a result.
     """
 
     ended: int = 0
@@ -73,13 +72,13 @@ def write_batch_files(
     batch_format: BatchFormat,
     engine: Engine | None = None,
 ) -> list[tuple[Path, int]]:
-    """Write the waiting requests of a run to batch files, which then belong to their results.
+    """Write the waiting requests of a run to batch files. Only results of these files can then answer them.
 
     Args:
         by: the acting person.
         name: the name of the run.
         folder: where the files are written, as ``<run>-001.jsonl`` and so on.
-        batch_format: for whom.
+        batch_format: the provider or program that processes the files.
         engine: the database; None for that of the environment.
 
     Returns:
@@ -96,22 +95,25 @@ def write_batch_files(
     if run.status is not RunStatus.OPEN:
         raise Refused(f"Run {name} is {run.status.value}. {run.reason}".strip())
     queue = RunQueue(run, worker="", workspace=current_workspace(), engine=engine)
-    taken: list[int] = []
+    claimed_positions: list[int] = []
     try:
         with _BatchWriter(folder, run) as writer:
-            while claimed := queue.claim_for_batch(wanted=_AT_ONCE):
-                taken.extend(request.position for _, request in claimed)
+            while claimed := queue.claim_for_batch(wanted=_PAGE_SIZE):
+                claimed_positions.extend(request.position for _, request in claimed)
                 for custom_id, request in claimed:
                     body = request.body
                     if request.round:
                         body = add_repair(body, reply=request.faulty_reply, error=request.error)
-                    wire = build_wire_body(body, model=run.endpoint.model, find_image=queue.find_image)
-                    writer.write(encode_batch_line(custom_id=custom_id, body=wire, batch_format=batch_format))
+                    wire_body = build_wire_body(body, model=run.endpoint.model, find_image=queue.find_image)
+                    writer.write(
+                        encode_batch_line(custom_id=custom_id, body=wire_body, batch_format=batch_format)
+                    )
             return writer.finish()
     except BaseException:
-        for start in range(0, len(taken), _AT_ONCE):
+        for start in range(0, len(claimed_positions), _PAGE_SIZE):
             with unit_of_work(engine) as db:
-                request_storage.return_requests(db, run_id=run.id, positions=taken[start : start + _AT_ONCE])
+                positions = claimed_positions[start : start + _PAGE_SIZE]
+                request_storage.return_requests(db, run_id=run.id, positions=positions)
         raise
     finally:
         queue.close()
@@ -140,7 +142,7 @@ def read_batch_file(
     queue = RunQueue(run, worker="", workspace=current_workspace(), engine=engine)
     with path.open("rb") as file:
         results = _iterate_results(file, reading)
-        while page := list(islice(results, _AT_ONCE)):
+        while page := list(islice(results, _PAGE_SIZE)):
             with unit_of_work(engine) as db:
                 locked = runs.load_run(db, run_id=run.id, lock=True)
                 _store_results(db, locked, page, reading, now=now, queue=queue)
@@ -181,7 +183,7 @@ def _store_results(
             reading.known += 1
         else:
             seen.add(result.custom_id)
-            finished.append(_finish(run.endpoint, run.id, request, result, now=now, queue=queue))
+            finished.append(_build_finished_call(run.endpoint, run.id, request, result, now=now, queue=queue))
     store_finished_calls(db, run=run, finished=finished, worker=None)
     after = request_storage.load_requests_by_custom_id(db, run_id=run.id, custom_ids=sorted(seen))
     waiting = sum(request.status is RequestStatus.WAITING for request in after.values())
@@ -189,7 +191,7 @@ def _store_results(
     reading.ended += len(after) - waiting
 
 
-def _finish(
+def _build_finished_call(
     endpoint: Endpoint,
     run_id: int,
     request: StoredRequest,
@@ -225,11 +227,11 @@ def _finish(
         called_at=now,
     )
     claimed = ClaimedRequest(position=request.position, key=request.key, body=body, round=request.repairs)
-    return FinishedCall(request=claimed, call=call, gives_back=reply.failure in _GIVEN_BACK)
+    return FinishedCall(request=claimed, call=call, gives_back=reply.failure in _CALLED_AGAIN)
 
 
 class _BatchWriter:
-    """Writes lines to files of limited size. The files appear when all are complete."""
+    """Writes lines to files of limited size, which get their final names when all are complete."""
 
     def __init__(self, folder: Path, run: ModelRun) -> None:
         self._folder = folder
@@ -248,13 +250,13 @@ class _BatchWriter:
     def __exit__(self, *_: object) -> None:
         self._close()
         for path, _lines in self._files:
-            _partial(path).unlink(missing_ok=True)
+            _partial_path(path).unlink(missing_ok=True)
 
     def write(self, line: bytes) -> None:
         if self._file is None or self._lines >= MAX_LINES or self._bytes + len(line) + 1 > MAX_BYTES:
             self._close()
             path = self._folder / f"{self._stem}-{len(self._files) + 1:03}.jsonl"
-            self._file = _partial(path).open("wb")
+            self._file = _partial_path(path).open("wb")
             self._files.append((path, 0))
             self._lines = self._bytes = 0
         self._file.write(line + b"\n")
@@ -265,7 +267,7 @@ class _BatchWriter:
     def finish(self) -> list[tuple[Path, int]]:
         self._close()
         for path, _ in self._files:
-            _partial(path).replace(path)
+            _partial_path(path).replace(path)
         return self._files
 
     def _close(self) -> None:
@@ -274,5 +276,5 @@ class _BatchWriter:
             self._file = None
 
 
-def _partial(path: Path) -> Path:
+def _partial_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.part")

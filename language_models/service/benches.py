@@ -1,4 +1,4 @@
-"""Services for prompt benches: creating one, blinded scoring by experts, and the report.
+"""Services for prompt benches: creating benches, blinded scoring by experts, and the report.
 
 An expert sees a report and its outputs in random order. The data for the expert do not contain the versions.
 """
@@ -60,7 +60,7 @@ _STAGE = "prompt bench"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outputs:
-    """The outputs of a bench: texts by (report, version), the waiting ones, the failed ones by version."""
+    """The outputs of a bench: texts by (report, version), number of waiting ones, failed ones by version."""
 
     texts: dict[tuple[int, int], str]
     waiting: int
@@ -224,9 +224,9 @@ def assign_experts(
         new={"experts": [expert.name for expert in after]},
         now=now,
     )
-    new = {expert.person_id for expert in after} - {expert.person_id for expert in before}
+    new_ids = {expert.person_id for expert in after} - {expert.person_id for expert in before}
     notify(
-        db, by_id=by.id, person_ids=sorted(new), kind=NoticeKind.SCORING, name=bench,
+        db, by_id=by.id, person_ids=sorted(new_ids), kind=NoticeKind.SCORING, name=bench,
         path=f"score_outputs?bench={loaded_bench.id}", now=now,
     )  # fmt: skip
     return tuple(after)
@@ -283,16 +283,18 @@ def open_output(
     cells = _list_cells(bench, person.id, outputs)
     scores = _load_own_scores(db, bench, person)
     task = _build_task(bench, cells, scores, outputs.waiting)
-    index = next((index for index, other in enumerate(cells) if other == cell), None)
+    index = next((index for index, candidate in enumerate(cells) if candidate == cell), None)
     if index is None:
-        index = next((index for index, other in enumerate(cells) if _value_of(scores, other) is None), None)
+        index = next(
+            (index for index, candidate in enumerate(cells) if _find_score(scores, candidate) is None), None
+        )
     if index is None:
         return task
     shown_cell = cells[index]
     exam_row_id, _ = bench_storage.list_report_exams(db, bench_id=bench.id)[shown_cell.report - 1]
     versions = _order_versions(bench, person.id, shown_cell.report, outputs)
     letters = dict(zip(versions, LETTERS, strict=False))
-    others = (*cells[index + 1 :], *cells[:index])
+    other_cells = (*cells[index + 1 :], *cells[:index])
     latest = scores.get(shown_cell)
     report_order = order_reports(seed=bench.seed, person_id=person.id, reports=bench.reports)
     return BenchSheet(
@@ -316,11 +318,11 @@ def open_output(
         ),
         cell=shown_cell,
         letter=letters[shown_cell.version],
-        score=_value_of(scores, shown_cell),
+        score=_find_score(scores, shown_cell),
         revision=latest.revision if latest else 0,
         previous=cells[index - 1] if index else None,
         next=cells[index + 1] if index + 1 < len(cells) else None,
-        next_unscored=next((other for other in others if _value_of(scores, other) is None), None),
+        next_unscored=next((other for other in other_cells if _find_score(scores, other) is None), None),
     )
 
 
@@ -346,7 +348,7 @@ def score_output(
         now: the current time.
 
     Returns:
-        The stored score. A repeated request with the same revision and score returns the first one.
+        The stored score. A repeated request returns the score that is already stored.
 
     Raises:
         NotFound: the person does not score the bench, or the bench has no such output.
@@ -488,12 +490,12 @@ def _build_requests(
     requests = []
     for position, exam_row_id in enumerate(exam_row_ids, start=1):
         exam = load_exam(db, exam_id=exam_row_id, with_report=True)
-        known = read_exam_variables(exam)
+        exam_values = read_exam_variables(exam)
         images = [radiograph.sha256 for radiograph in exam.radiographs if radiograph.sha256 is not None]
         requests.append(
             prompt.build_request(
                 custom_id=str(position),
-                values={name: known.get(name, "") for name in prompt.variables},
+                values={name: exam_values.get(name, "") for name in prompt.variables},
                 images=images if with_radiographs else (),
             )
         )
@@ -554,7 +556,7 @@ def _load_own_scores(db: Session, bench: PromptBench, person: Person) -> dict[Be
     return {score.cell: score for score in scores}
 
 
-def _value_of(scores: dict[BenchCell, BenchScore], cell: BenchCell) -> int | None:
+def _find_score(scores: dict[BenchCell, BenchScore], cell: BenchCell) -> int | None:
     latest = scores.get(cell)
     return None if latest is None else latest.score
 
@@ -562,7 +564,7 @@ def _value_of(scores: dict[BenchCell, BenchScore], cell: BenchCell) -> int | Non
 def _build_task(
     bench: PromptBench, cells: Sequence[BenchCell], scores: dict[BenchCell, BenchScore], waiting: int
 ) -> BenchTask:
-    given = [scores[cell] for cell in cells if _value_of(scores, cell) is not None]
+    given = [scores[cell] for cell in cells if _find_score(scores, cell) is not None]
     last = max(reversed(given), key=lambda score: score.scored_at, default=None)
     return BenchTask(
         bench_id=bench.id,
@@ -580,5 +582,5 @@ def _refuse_unfinished_expert(db: Session, by: Person, bench: PromptBench, outpu
         return
     scores = _load_own_scores(db, bench, by)
     cells = _list_cells(bench, by.id, outputs)
-    if outputs.waiting or any(_value_of(scores, cell) is None for cell in cells):
+    if outputs.waiting or any(_find_score(scores, cell) is None for cell in cells):
         raise Refused(f"You score {bench.name} yourself, so its report opens when you have given all scores.")

@@ -16,9 +16,9 @@ from storage.language_models.prompts import PromptVersion
 
 
 def list_sent_datasets(dataset: str | None, prompt: PromptVersion | None) -> tuple[str, ...]:
-    """Return the datasets whose data a request contains: its own, and those of the prompt's examples."""
-    own = () if dataset is None else (dataset,)
-    return tuple(dict.fromkeys((*own, *(list_example_datasets(prompt.content) if prompt else ()))))
+    """Return the datasets whose data a request contains: ``dataset``, and those of the prompt's examples."""
+    own_datasets = () if dataset is None else (dataset,)
+    return tuple(dict.fromkeys((*own_datasets, *(list_example_datasets(prompt.content) if prompt else ()))))
 
 
 def check_data_use(db: Session, *, datasets: Sequence[str], endpoint: Endpoint) -> None:
@@ -27,7 +27,7 @@ def check_data_use(db: Session, *, datasets: Sequence[str], endpoint: Endpoint) 
     A dataset of an example that is not in the workspace may be sent to local endpoints only.
 
     Raises:
-        Refused: one may not.
+        Refused: a dataset may not be sent.
     """
     for name in datasets:
         dataset_id = find_dataset_id(db, name=name)
@@ -39,7 +39,7 @@ def check_images(db: Session, *, datasets: Sequence[str], images: Sequence[str])
     """Check that radiographs belong to one of the datasets and may be shown.
 
     Raises:
-        Refused: one does not.
+        Refused: a radiograph belongs to none of the datasets, or may not be shown.
     """
     if not images:
         return

@@ -108,7 +108,8 @@ def _check_numbers(endpoint: Endpoint) -> None:
 def save_endpoint(db: Session, *, by: Person, endpoint: Endpoint, now: datetime) -> Endpoint:
     """Store an endpoint. It replaces one with the same name.
 
-    Existing runs keep the replaced one; one that is opened again takes the new one if its model is the same.
+    Existing runs keep the replaced endpoint. A run that is opened again takes the new one if its model is the
+    same.
 
     Raises:
         InvalidValue: a field is not allowed.
@@ -168,7 +169,7 @@ def load_endpoint(db: Session, *, by: Person, name: str) -> Endpoint:
 
 
 def make_test_call(endpoint: Endpoint, *, now: datetime) -> Call:
-    """Ask an endpoint for a short structured reply, without data of a dataset. Does not raise.
+    """Ask an endpoint for a short structured reply, without data of a dataset. Raises no errors.
 
     Store the call with :func:`record_test_call`.
     """

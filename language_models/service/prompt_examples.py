@@ -1,4 +1,4 @@
-"""Services for in-context examples: written from a radiograph and report, added to a new prompt version."""
+"""Services for in-context examples: writing them from an exam, and adding them to a new prompt version."""
 
 from __future__ import annotations
 
@@ -118,9 +118,9 @@ def save_example(
     images = _find_images(source, radiographs)
     check_images(db, datasets=(dataset,), images=images)
     example = Example(variables=dict(variables), reply=reply, images=images, dataset=dataset)
-    if _is_known(db, version, example):
+    if _has_example(db, version, example):
         raise Refused(f"Prompt {version.name} has this example already.")
-    add_examples(version.content, [example])  # checks it
+    add_examples(version.content, [example])  # checks the example
     number = prompt_example_storage.add_example(
         db,
         name=version.name,
@@ -174,11 +174,15 @@ def export_examples(
     """
     require(by, Action.RUN_MODELS)
     base = load_prompt(db, by=by, label=prompt)
-    written = {example.id: example for example in prompt_example_storage.list_examples(db, name=base.name)}
-    missing = sorted(set(examples) - set(written))
+    written_examples = {
+        example.id: example for example in prompt_example_storage.list_examples(db, name=base.name)
+    }
+    missing = sorted(set(examples) - set(written_examples))
     if missing:
         raise NotFound(f"Prompt {base.name} has no example {missing[0]}. It may have been removed.")
-    content = add_examples(base.content, [to_prompt_example(written[number]) for number in sorted(examples)])
+    content = add_examples(
+        base.content, [to_prompt_example(written_examples[number]) for number in sorted(examples)]
+    )
     if content == base.content:
         raise Refused(f"{base.label} has all these examples already. Write or choose others.")
     version, _ = save_prompt(db, by=by, content=content, note=note, now=now)
@@ -197,11 +201,11 @@ def to_prompt_example(example: PromptExample) -> Example:
     )
 
 
-def _is_known(db: Session, version: PromptVersion, example: Example) -> bool:
-    written = (
-        to_prompt_example(other) for other in prompt_example_storage.list_examples(db, name=version.name)
+def _has_example(db: Session, version: PromptVersion, example: Example) -> bool:
+    written_examples = (
+        to_prompt_example(written) for written in prompt_example_storage.list_examples(db, name=version.name)
     )
-    return example in (*parse_prompt(version.content).examples, *written)
+    return example in (*parse_prompt(version.content).examples, *written_examples)
 
 
 def _find_images(source: ExampleSource, radiographs: Collection[str]) -> tuple[str, ...]:

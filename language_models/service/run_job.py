@@ -1,4 +1,4 @@
-"""Works on a run over HTTP, in a command or as a job of the app. Both share the requests by lease."""
+"""Works on a run over HTTP, in a command or as a job of the app. Both share the requests by leases."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def work_on_run(
         worker: a name that is unique among all processes.
         clock: returns the current time.
         report: called often with the number of calls of this process.
-        should_stop: whether to stop; calls under way get 20 seconds to finish.
+        should_stop: whether to stop; running calls get 20 seconds to finish.
         most: the largest number of calls of this process; None for no limit.
-        lease: how long requests are held without a sign of life of this process.
-        engine: the database; None for that of the environment.
+        lease: how long requests stay claimed if this process does not renew the claim.
+        engine: the database; None for the database of the environment.
 
     Raises:
         NotFound: there is no such run.

@@ -1,4 +1,4 @@
-"""Services for runs: creating them, their progress, pausing and cancelling, and their replies."""
+"""Services for runs: creation, progress, pausing and cancelling, and replies."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from storage.language_models.requests import StoredRequest
 
 _CHUNK_SIZE = 1000
 _RATE_WINDOW = timedelta(minutes=1)
-#: The rate is computed from at most so many latest calls: more than a process makes in a minute.
+#: The number of latest calls from which the rate is computed: more than a process makes in a minute.
 _LATEST_CALLS = 50_000
 #: The minimum number of seconds over which a rate is computed.
 _SHORTEST_SPAN = 5.0
@@ -104,7 +104,7 @@ def create_run(
         stage: what the replies are for, such as "generation"; part of the key of each call.
         endpoint: where the requests go.
         dataset: the dataset whose texts or images the requests contain; None if they contain none.
-        requests: the requests. They are not all kept in memory.
+        requests: the requests, of which only some are in memory at a time.
         prompt: the version of the prompt from which they were made.
         budget: limits.
         now: the current time.
@@ -128,7 +128,7 @@ def create_run(
     _check_budget(budget, endpoint)
     existing = runs.find_run(db, name=name)
     if existing is not None:
-        _check_same(existing, requests, endpoint, stage, prompt)
+        _require_same_requests(existing, requests, endpoint, stage, prompt)
         return existing, False
     run_id = runs.add_run(
         db,
@@ -205,14 +205,14 @@ def load_progress(db: Session, *, by: Person, name: str, now: datetime) -> RunPr
 def pause_run(  # allow writes-without-record: a pause changes nothing that a gold set depends on
     db: Session, *, by: Person, name: str
 ) -> ModelRun:
-    """Pause a run. Calls under way are finished and stored.
+    """Pause a run. Running calls are finished and stored.
 
     Raises:
         NotFound: there is no such run.
-        Refused: it was cancelled.
+        Refused: the run was cancelled.
     """
     require(by, Action.RUN_MODELS)
-    run = _load_not_cancelled(db, by, name)
+    run = _load_uncancelled_run(db, by, name)
     runs.set_status(db, run_id=run.id, status=RunStatus.PAUSED, reason=f"Paused by {by.display_name}.")
     return runs.load_run(db, run_id=run.id)
 
@@ -244,11 +244,11 @@ def resume_run(
 
     Raises:
         NotFound: there is no such run.
-        Refused: it was cancelled, or its dataset does not permit the endpoint any more.
+        Refused: the run was cancelled, or its dataset does not permit the endpoint any more.
         InvalidValue: the budget is not allowed.
     """
     require(by, Action.RUN_MODELS)
-    run = _update_endpoint(db, by, _load_not_cancelled(db, by, name), now)
+    run = _update_endpoint(db, by, _load_uncancelled_run(db, by, name), now)
     check_permitted(db, run)
     if budget is not None and budget != run.budget:
         _check_budget(budget, run.endpoint)
@@ -271,7 +271,7 @@ def resume_run(
 
 
 def _update_endpoint(db: Session, by: Person, run: ModelRun, now: datetime) -> ModelRun:
-    """Replace the endpoint of a run by the one in use with the same name and model, and record it."""
+    """Give a run the endpoint now in use with the same name and model, if it was edited, and record this."""
     current = endpoint_storage.find_endpoint(db, name=run.endpoint.name)
     if current is None or current.id == run.endpoint.id or not current.has_same_model(run.endpoint):
         return run
@@ -289,7 +289,7 @@ def _update_endpoint(db: Session, by: Person, run: ModelRun, now: datetime) -> M
 
 
 def cancel_run(db: Session, *, by: Person, name: str, now: datetime) -> ModelRun:
-    """Cancel a run for good. Calls under way are stored; replies so far stay.
+    """Cancel a run permanently. Running calls are still stored; replies so far stay.
 
     Raises:
         NotFound: there is no such run.
@@ -373,7 +373,7 @@ def load_exchange(
     run = load_run(db, by=by, name=name)
     request = load_request(db, by=by, name=name, custom_id=custom_id)
     output = next(
-        (read_output(item.raw, run.endpoint) for item in request.calls if item.failure is None), None
+        (read_output(call.raw, run.endpoint) for call in request.calls if call.failure is None), None
     )
     if output is None:
         raise NotFound(f"Run {name} has no usable reply to {custom_id}.")
@@ -451,7 +451,7 @@ class _RequestPreparer:
         """Add the request to the hash, and return it as it is stored.
 
         Raises:
-            InvalidValue: its custom id occurred before.
+            InvalidValue: the custom id occurred before.
         """
         short_id = hashlib.blake2b(request.custom_id.encode(), digest_size=16).digest()
         if short_id in self._custom_ids:
@@ -475,7 +475,7 @@ class _RequestPreparer:
         )
 
 
-def _check_same(
+def _require_same_requests(
     run: ModelRun,
     requests: Iterable[ModelRequest],
     endpoint: Endpoint,
@@ -531,7 +531,7 @@ def _check_budget(budget: Budget, endpoint: Endpoint) -> None:
         )
 
 
-def _load_not_cancelled(db: Session, by: Person, name: str) -> ModelRun:
+def _load_uncancelled_run(db: Session, by: Person, name: str) -> ModelRun:
     run = load_run(db, by=by, name=name)
     if run.status is RunStatus.CANCELLED:
         raise Refused(f"Run {name} was cancelled. Create another run; replies in the ledger are reused.")
@@ -545,31 +545,31 @@ def _load_progress(db: Session, run: ModelRun, now: datetime) -> RunProgress:
     is_finished = ended == run.requests
     rate = 0 if is_finished else _count_calls_per_minute(db, run, now)
     reused = request_storage.count_reused(db, run_id=run.id)
-    called = ended - reused
-    left = run.requests - ended
-    calls_per_request = run.calls / called if called else 1.0
-    cost_left = run.cost_nanos / called * left if called else 0.0
+    called_count = ended - reused
+    left_count = run.requests - ended
+    calls_per_request = run.calls / called_count if called_count else 1.0
+    cost_left = run.cost_nanos / called_count * left_count if called_count else 0.0
     return RunProgress(
         run=run,
         by_status=by_status,
         failures=request_storage.count_failures(db, run_id=run.id) if failed else {},
         reused=reused,
         calls_per_minute=rate,
-        seconds_left=60 * left * calls_per_request / rate if rate else None,
-        expected_cost_nanos=round(run.cost_nanos + cost_left) if called else None,
+        seconds_left=60 * left_count * calls_per_request / rate if rate else None,
+        expected_cost_nanos=round(run.cost_nanos + cost_left) if called_count else None,
     )
 
 
 def _count_calls_per_minute(db: Session, run: ModelRun, now: datetime) -> int:
     """Return the calls per minute, from the first call within the last minute until now."""
     highest = ledger.find_highest_call_id(db)
-    calls, first = ledger.count_calls_since(
+    call_count, first_at = ledger.count_calls_since(
         db, run_id=run.id, since=now - _RATE_WINDOW, after_id=highest - _LATEST_CALLS
     )
-    if first is None:
+    if first_at is None:
         return 0
-    seconds = max(_SHORTEST_SPAN, (now - first).total_seconds())
-    return round(60 * calls / seconds)
+    seconds = max(_SHORTEST_SPAN, (now - first_at).total_seconds())
+    return round(60 * call_count / seconds)
 
 
 def _to_overview(request: StoredRequest) -> RequestOverview:

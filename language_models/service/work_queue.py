@@ -1,4 +1,4 @@
-"""The requests of a run as the drivers see them: one transaction stores finished calls and claims others."""
+"""The requests of a run for the drivers. One transaction stores finished calls and claims requests."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _RequestSelection:
     waiting: list[StoredRequest]
     unanswered: list[StoredRequest]
     affordable: list[StoredRequest]
-    under_way: int
+    calls_under_way: int
 
 
 class RunQueue:
@@ -63,8 +63,8 @@ class RunQueue:
     Args:
         run: the run.
         worker: a name that is unique among all processes.
-        workspace: for the radiographs.
-        engine: the database; None for that of the environment.
+        workspace: the workspace that has the radiographs.
+        engine: the database; None for the database of the environment.
         lease: how long a claim is valid without renewal.
     """
 
@@ -97,9 +97,9 @@ class RunQueue:
         with unit_of_work(self._engine) as db:
             run = runs.load_run(db, run_id=self.run_id, lock=True)
             store_finished_calls(db, run=run, finished=finished, worker=self._worker)
-            until = now + self._lease
+            lease_until = now + self._lease
             request_storage.lease_requests(
-                db, run_id=run.id, positions=held, worker=self._worker, lease_until=until
+                db, run_id=run.id, positions=held, worker=self._worker, lease_until=lease_until
             )
             if run.status is not RunStatus.OPEN:
                 return Claim(requests=(), is_over=True, is_halted=True)
@@ -110,7 +110,9 @@ class RunQueue:
             except Refused as error:
                 runs.set_status(db, run_id=run.id, status=RunStatus.PAUSED, reason=str(error))
                 return Claim(requests=(), is_over=True, is_halted=True)
-            return self._claim(db, runs.load_run(db, run_id=run.id), wanted=wanted, until=until, now=now)
+            return self._claim(
+                db, runs.load_run(db, run_id=run.id), wanted=wanted, lease_until=lease_until, now=now
+            )
 
     def give_back(self, positions: Sequence[int]) -> None:
         """End the leases of requests that were not called."""
@@ -145,56 +147,64 @@ class RunQueue:
                 raise Refused(f"Run {run.name} is {run.status.value}. {run.reason}".strip())
             check_permitted(db, run)
             while True:
-                choice = self._choose(db, run, wanted=wanted)
-                if choice.affordable or not choice.waiting or choice.unanswered:
+                selection = self._select_requests(db, run, wanted=wanted)
+                if selection.affordable or not selection.waiting or selection.unanswered:
                     break
-            positions = [request.position for request in choice.affordable]
+            positions = [request.position for request in selection.affordable]
             request_storage.mark_as_in_batch(db, run_id=run.id, positions=positions)
-            requests = self._with_faulty_replies(db, choice.affordable)
+            requests = self._build_claimed_requests(db, selection.affordable)
         return [
-            (chosen.custom_id, request) for chosen, request in zip(choice.affordable, requests, strict=True)
+            (chosen.custom_id, request)
+            for chosen, request in zip(selection.affordable, requests, strict=True)
         ]
 
-    def _claim(self, db: Session, run: ModelRun, *, wanted: int, until: datetime, now: datetime) -> Claim:
+    def _claim(
+        self, db: Session, run: ModelRun, *, wanted: int, lease_until: datetime, now: datetime
+    ) -> Claim:
         request_storage.end_expired_leases(db, run_id=run.id, now=now)
-        choice = self._choose(db, run, wanted=wanted)
-        if choice.unanswered and not choice.affordable and not choice.under_way:
+        selection = self._select_requests(db, run, wanted=wanted)
+        if selection.unanswered and not selection.affordable and not selection.calls_under_way:
             reason = f"The budget is reached: {describe_budget(run.budget)}."
             runs.set_status(db, run_id=run.id, status=RunStatus.PAUSED, reason=reason)
             return Claim(requests=(), is_over=True, is_halted=True)
-        positions = [request.position for request in choice.affordable]
+        positions = [request.position for request in selection.affordable]
         request_storage.lease_requests(
-            db, run_id=run.id, positions=positions, worker=self._worker, lease_until=until
+            db, run_id=run.id, positions=positions, worker=self._worker, lease_until=lease_until
         )
-        counts = {} if choice.waiting else request_storage.count_by_status(db, run_id=run.id)
-        is_over = not choice.waiting and not counts.get(RequestStatus.LEASED)
-        return Claim(requests=self._with_faulty_replies(db, choice.affordable), is_over=is_over)
+        counts = {} if selection.waiting else request_storage.count_by_status(db, run_id=run.id)
+        is_over = not selection.waiting and not counts.get(RequestStatus.LEASED)
+        return Claim(requests=self._build_claimed_requests(db, selection.affordable), is_over=is_over)
 
-    def _choose(self, db: Session, run: ModelRun, *, wanted: int) -> _RequestSelection:
-        """Choose waiting requests. Those that the ledger answers are marked as done."""
+    def _select_requests(self, db: Session, run: ModelRun, *, wanted: int) -> _RequestSelection:
+        """Select waiting requests. Those that have a reply in the ledger are marked as done."""
         waiting = request_storage.list_waiting_requests(db, run_id=run.id, limit=wanted)
         answered = ledger.find_answered_keys(db, keys=[request.key for request in waiting])
         request_storage.finish_requests(db, run_id=run.id, keys=sorted(answered), reused=True)
         unanswered = [request for request in waiting if request.key not in answered]
-        under_way, reserved_prompt, reserved_completion = request_storage.sum_reserved(db, run_id=run.id)
-        count = count_affordable(
+        calls_under_way, reserved_prompt, reserved_completion = request_storage.sum_reserved(
+            db, run_id=run.id
+        )
+        affordable_count = count_affordable(
             unanswered,
             run=run,
             price=self._price,
-            calls_under_way=under_way,
+            calls_under_way=calls_under_way,
             reserved_prompt=reserved_prompt,
             reserved_completion=reserved_completion,
         )
         return _RequestSelection(
-            waiting=waiting, unanswered=unanswered, affordable=unanswered[:count], under_way=under_way
+            waiting=waiting,
+            unanswered=unanswered,
+            affordable=unanswered[:affordable_count],
+            calls_under_way=calls_under_way,
         )
 
-    def _with_faulty_replies(
+    def _build_claimed_requests(
         self, db: Session, claimed: Sequence[StoredRequest]
     ) -> tuple[ClaimedRequest, ...]:
         positions = [request.position for request in claimed if request.repairs]
         faulty = ledger.load_faulty_replies(db, run_id=self.run_id, positions=positions) if positions else {}
-        return tuple(_to_claimed(request, faulty.get(request.position)) for request in claimed)
+        return tuple(_build_claimed_request(request, faulty.get(request.position)) for request in claimed)
 
     def _render_image(self, image: ImageReference) -> str:
         if self._decoder is None:
@@ -212,7 +222,7 @@ class RunQueue:
         return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
 
 
-def _to_claimed(request: StoredRequest, faulty: Call | None) -> ClaimedRequest:
+def _build_claimed_request(request: StoredRequest, faulty: Call | None) -> ClaimedRequest:
     body = decode_body(request.body)
     if faulty is None:
         return ClaimedRequest(position=request.position, key=request.key, body=body, round=0)
@@ -228,7 +238,7 @@ def _to_claimed(request: StoredRequest, faulty: Call | None) -> ClaimedRequest:
 
 
 def check_permitted(db: Session, run: ModelRun) -> None:
-    """Check that the run's dataset, and those of its prompt's examples, still permit its endpoint.
+    """Check that the datasets of the run and of its prompt's examples still permit its endpoint.
 
     Raises:
         Refused: a dataset does not permit the endpoint.
@@ -241,27 +251,27 @@ def store_finished_calls(
     db: Session, *, run: ModelRun, finished: Sequence[FinishedCall], worker: str | None
 ) -> None:
     """Append calls to the ledger and update the status of their requests."""
-    calls = [item.call for item in finished]
+    calls = [finished_call.call for finished_call in finished]
     ledger.append_calls(db, calls=calls)
     runs.add_totals(db, run_id=run.id, calls=calls)
     succeeded = [call.key for call in calls if call.failure is None]
     request_storage.finish_requests(db, run_id=run.id, keys=succeeded, reused=False)
-    for item in finished:
-        failure = item.call.failure
+    for finished_call in finished:
+        call, failure = finished_call.call, finished_call.call.failure
         if failure is None:
             continue
-        if item.gives_back:
-            request_storage.return_requests(db, run_id=run.id, positions=[item.call.position], worker=worker)
-        elif failure in REPAIRABLE_FAILURES and item.call.round < REPAIR_ROUNDS:
+        if finished_call.gives_back:
+            request_storage.return_requests(db, run_id=run.id, positions=[call.position], worker=worker)
+        elif failure in REPAIRABLE_FAILURES and call.round < REPAIR_ROUNDS:
             request_storage.await_repair(
                 db,
                 run_id=run.id,
-                position=item.call.position,
-                repairs=item.call.round + 1,
-                more_prompt=len(item.call.raw.encode()) + _REPAIR_TOKENS,  # no more tokens than bytes
+                position=call.position,
+                repairs=call.round + 1,
+                more_prompt=len(call.raw.encode()) + _REPAIR_TOKENS,  # a text has no more tokens than bytes
             )
         else:
-            request_storage.fail_request(db, run_id=run.id, key=item.call.key, failure=failure)
+            request_storage.fail_request(db, run_id=run.id, key=call.key, failure=failure)
 
 
 def count_affordable(
@@ -290,8 +300,8 @@ def count_affordable(
         if budget.max_tokens is not None and prompt + completion > budget.max_tokens:
             return number
         if budget.max_cost_nanos is not None and price is not None:
-            reserved = price.cost_nanos(prompt_tokens=extra_prompt, completion_tokens=extra_completion)
-            if run.cost_nanos + reserved > budget.max_cost_nanos:
+            reserved_cost = price.cost_nanos(prompt_tokens=extra_prompt, completion_tokens=extra_completion)
+            if run.cost_nanos + reserved_cost > budget.max_cost_nanos:
                 return number
     return len(waiting)
 

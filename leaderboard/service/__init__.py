@@ -1,7 +1,7 @@
 """Services for leaderboards, for pages and commands.
 
-Submitters see aggregate scores. Keys are only loaded by the services that score
-(:mod:`leaderboard.service.scorer`); outcomes of single cases are returned by none.
+Submitters see aggregate scores. Only the services that score load keys (:mod:`leaderboard.service.scorer`).
+No service returns outcomes of single cases.
 """
 
 from typing import TYPE_CHECKING

@@ -72,7 +72,7 @@ def create_leaderboard(
         AlreadyThere: a leaderboard of that name exists.
         InvalidValue: the name or the seed is not valid, or a file of the release was changed.
         NotFound: the dataset, the release or its folder does not exist.
-        Refused: the release has no private split, only open questions in it, or its keys are missing.
+        Refused: the release has no private split or only open questions in it, or its keys are missing.
     """
     require(by, Action.MANAGE_LEADERBOARDS)
     check_name(name, field="name")
@@ -106,7 +106,7 @@ def add_version(db: Session, *, leaderboard_id: int, version: int, release_id: i
     Raises:
         NotFound: the folder of the release is missing.
         InvalidValue: a file of the release was changed.
-        Refused: the release has no private split, only open questions in it, or its keys are missing.
+        Refused: the release has no private split or only open questions in it, or its keys are missing.
     """
     release = releases.load_release(db, release_id=release_id)
     private_items = sorted(
@@ -116,26 +116,28 @@ def add_version(db: Session, *, leaderboard_id: int, version: int, release_id: i
         raise Refused(
             f"Release {release.name} has no private split. Create one with a share for private questions."
         )
-    items = [item for item in private_items if is_scored(item.question)]
-    if not items:
+    scored_items = [item for item in private_items if is_scored(item.question)]
+    if not scored_items:
         raise Refused(
             f"The private split of release {release.name} has only open questions. A leaderboard does not "
             "score free text, because another wording of a correct answer would count as wrong. Choose or "
             "create a release with closed questions in its private split."
         )
-    chances = [compute_chance(item.question) for item in items]
-    numbers: dict[str, int] = {}
-    private = read_manifest(release.folder)["splits"]["private"]
+    chances = [compute_chance(item.question) for item in scored_items]
+    cluster_numbers: dict[str, int] = {}
+    private_split = read_manifest(release.folder)["splits"]["private"]
     boards.add_version(
         db,
         leaderboard_id=leaderboard_id,
         version=version,
         release_id=release_id,
         questions=PrivateQuestions(
-            question_ids=tuple(item.question.id for item in items),
-            clusters=tuple(numbers.setdefault(item.exam.cluster, len(numbers)) for item in items),
+            question_ids=tuple(item.question.id for item in scored_items),
+            clusters=tuple(
+                cluster_numbers.setdefault(item.exam.cluster, len(cluster_numbers)) for item in scored_items
+            ),
         ),
-        keys_sha256=private["keys_sha256"],
+        keys_sha256=private_split["keys_sha256"],
         now=now,
     )
     boards.add_references(
@@ -146,8 +148,8 @@ def add_version(db: Session, *, leaderboard_id: int, version: int, release_id: i
             Reference(
                 kind=ReferenceKind.CHANCE,
                 name="Guessing",
-                n=len(items),
-                estimate=sum(chance or 0.0 for chance in chances) / len(items),
+                n=len(scored_items),
+                estimate=sum(chance or 0.0 for chance in chances) / len(scored_items),
             )
         ],
         now=now,
@@ -155,7 +157,7 @@ def add_version(db: Session, *, leaderboard_id: int, version: int, release_id: i
 
 
 def list_leaderboards(db: Session, *, by: Person) -> list[Leaderboard]:
-    """Return all leaderboards, those with a team of the person first, then the newest first."""
+    """Return all leaderboards: first those with a team of the person, then the others; each newest first."""
     require(by, Action.SEE_LEADERBOARDS)
     own_ids = boards.list_leaderboards_of_person(db, person_id=by.id)
     return sorted(boards.list_leaderboards(db), key=lambda board: board.id not in own_ids)
@@ -214,15 +216,15 @@ def change_members(
     require(by, Action.MANAGE_LEADERBOARDS)
     board = boards.load_leaderboard(db, name=leaderboard)
     boards.lock_team(db, team_id=find_team(db, board=board, name=team).id)
-    locked_team = find_team(db, board=board, name=team)  # the members after the lock
+    locked_team = find_team(db, board=board, name=team)  # with the members after the lock
     people = {person.name: person for person in (load_person_by_name(db, name=name) for name in members)}
     for person in people.values():
         if Role.SUBMITTER not in person.roles:
             raise Refused(
                 f"{person.display_name} does not have the role submitter. Ask an admin to assign it first."
             )
-        other = boards.find_team_id_of_person(db, leaderboard_id=board.id, person_id=person.id)
-        if other not in (None, locked_team.id):
+        current_team_id = boards.find_team_id_of_person(db, leaderboard_id=board.id, person_id=person.id)
+        if current_team_id not in (None, locked_team.id):
             raise Refused(
                 f"{person.display_name} is a member of another team of {board.name}. Remove the person there "
                 "first."
@@ -260,7 +262,7 @@ def find_team(db: Session, *, board: Leaderboard, name: str) -> Team:
 def set_text_only_reference(
     db: Session, *, by: Person, leaderboard: str, evaluation: str, now: datetime
 ) -> Reference:
-    """Set the reference row of text only: an evaluation's answers without image to the private split.
+    """Set the reference row of text only: an evaluation's answers to the private split, given without images.
 
     Raises:
         NotFound: the leaderboard or the evaluation does not exist.
@@ -269,16 +271,16 @@ def set_text_only_reference(
     require(by, Action.MANAGE_LEADERBOARDS)
     board = boards.load_leaderboard(db, name=leaderboard)
     given_answers = evaluations.load_answers(db, by=by, name=evaluation, now=now)
-    item = given_answers.evaluation
-    if item.release_id != board.release_id or item.split != Split.PRIVATE:
+    plan = given_answers.evaluation
+    if plan.release_id != board.release_id or plan.split != Split.PRIVATE:
         raise Refused(
-            f"Evaluation {evaluation} is of {item.dataset} {item.release}, {item.split} split. Choose one "
+            f"Evaluation {evaluation} is of {plan.dataset} {plan.release}, {plan.split} split. Choose one "
             f"of the private split of {board.dataset} {board.release}."
         )
     answers = next((c.answers for c in given_answers.conditions if c.condition is Condition.NO_IMAGE), {})
-    numbers = {question.question.id: question for question in given_answers.questions}
+    questions_by_id = {question.question.id: question for question in given_answers.questions}
     private = boards.load_private_questions(db, leaderboard_id=board.id, version=board.version)
-    missing = [key for key in private.question_ids if numbers[key].number not in answers]
+    missing = [key for key in private.question_ids if questions_by_id[key].number not in answers]
     if missing:
         raise Refused(
             f"Evaluation {evaluation} has no answer without image to "
@@ -286,25 +288,25 @@ def set_text_only_reference(
             "to the end."
         )
     outcomes = score_answers(
-        [numbers[key].question for key in private.question_ids],
-        [answers[numbers[key].number] for key in private.question_ids],
+        [questions_by_id[key].question for key in private.question_ids],
+        [answers[questions_by_id[key].number] for key in private.question_ids],
     )
     share = compute_accuracy(outcomes, private.clusters)
-    note = evaluations.describe_model(item)
+    note = evaluations.describe_model(plan)
     return _store_reference(
         db,
         by=by,
         board=board,
         reference=Reference(
             kind=ReferenceKind.TEXT_ONLY,
-            name=f"{item.model} without image",
+            name=f"{plan.model} without image",
             n=board.questions,
             estimate=share.estimate or 0.0,
             low=share.low,
             high=share.high,
-            note="" if note == item.model else note,
+            note="" if note == plan.model else note,
         ),
-        source={"evaluation": item.id},
+        source={"evaluation": plan.id},
         now=now,
     )
 
@@ -316,8 +318,8 @@ def set_readers_reference(
 
     Each question counts with the share of its readers who answered it correctly; "cannot determine" is wrong.
     The interval is clustered by patient and applies to these readers. The questions are those of the study
-    that are private on the leaderboard with the same format and options, so their number may be below that
-    of the leaderboard. Exclusions from the analysis of the study apply.
+    that are private on the leaderboard with the same text, so they may be fewer than those of the
+    leaderboard. Exclusions from the analysis of the study apply.
 
     Raises:
         NotFound: the leaderboard or the study does not exist.
@@ -343,7 +345,7 @@ def set_readers_reference(
         and has_same_text(case.question, keys[case.question.id].question)
     }
     exclusions = list_exclusions(db, study_id=loaded_study.id)
-    correct: dict[str, list[bool]] = defaultdict(list)
+    correctness_by_id: dict[str, list[bool]] = defaultdict(list)
     readers: set[int] = set()
     for reading in iterate_readings(db, study_id=loaded_study.id):
         question = questions.get(reading.key.case_id)
@@ -353,17 +355,17 @@ def set_readers_reference(
             and not reading.unanswered
             and not is_excluded(exclusions, case_id=reading.key.case_id, reader_id=reading.key.reader_id)
         ):
-            correct[question.id].append(question.is_correct(reading.answer))
+            correctness_by_id[question.id].append(question.is_correct(reading.answer))
             readers.add(reading.key.reader_id)
-    if not correct:
+    if not correctness_by_id:
         raise Refused(
             f"Study {study} has no reading of a private question of {board.dataset} {board.release}."
         )
     private = boards.load_private_questions(db, leaderboard_id=board.id, version=board.version)
-    cluster_of = dict(zip(private.question_ids, private.clusters, strict=True))
+    cluster_by_id = dict(zip(private.question_ids, private.clusters, strict=True))
     mean = mean_by_cluster(
-        [float(np.mean(values)) for values in correct.values()],
-        [cluster_of[key] for key in correct],
+        [float(np.mean(values)) for values in correctness_by_id.values()],
+        [cluster_by_id[key] for key in correctness_by_id],
         minimum=0.0,
         maximum=1.0,
     )

@@ -2,7 +2,7 @@
 
 The ranking is computed from stored outcomes when it is needed and held in memory. It depends on the
 submissions that count and on the seed only, so each process computes the same, and nothing has to be repaired
-after a kill.
+after a crash.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamStatus:
-    """What a team sees of itself.
+    """What a team sees about itself.
 
     ``scores`` has the disclosed scores by submission and version: after a new version, old scores stay beside
     the new ones. ``counted_submission_id`` is the submission on the leaderboard, None if there is none.
@@ -74,7 +74,7 @@ def load_standings(db: Session, *, by: Person, leaderboard: str, version: int | 
         teams=teams,
         chosen=chosen,
         scores=scores,
-        ranking=_rank(db, board, [item.id for item in chosen]),
+        ranking=_rank(db, board, [submission.id for submission in chosen]),
         references=boards.list_references(db, leaderboard_id=board.id, version=board.version),
     )
 
@@ -121,7 +121,7 @@ def select_submission(
     board = boards.load_leaderboard(db, name=leaderboard)
     own_team = resolve_team(db, by=by, board=board, name=team)
     boards.lock_team(db, team_id=own_team.id)
-    item = require_own_submission(db, team=own_team, submission_id=submission_id)
+    submission = require_own_submission(db, team=own_team, submission_id=submission_id)
     disclosed = submissions.list_disclosed_scores(db, team_ids=[own_team.id], version=board.version)
     if all(score.submission_id != submission_id for score in disclosed):
         raise Refused(
@@ -133,28 +133,30 @@ def select_submission(
         by=by,
         action="select submission",
         subject=f"leaderboard {board.id} team {own_team.id} submission {submission_id}",
-        old=None if item.details.is_public else {"public": False},
-        new=None if item.details.is_public else {"public": True},
+        old=None if submission.details.is_public else {"public": False},
+        new=None if submission.details.is_public else {"public": True},
         now=now,
     )
-    return item
+    return submission
 
 
 def _choose_submissions(
     db: Session, board: Leaderboard, teams: Sequence[Team], scores: dict[int, DisclosedScore]
 ) -> list[Submission]:
-    """Return the submission that counts of each team that has one, ordered by the id of the submission."""
+    """Return the submissions that count, at most one per team, ordered by the id of the submission."""
     selected = submissions.list_selections(db, leaderboard_id=board.id)
-    by_team: dict[int, list[Submission]] = {}
-    for item in submissions.list_submissions(db, team_ids=[team.id for team in teams]):
-        by_team.setdefault(item.team_id, []).append(item)
+    submissions_by_team: dict[int, list[Submission]] = {}
+    for submission in submissions.list_submissions(db, team_ids=[team.id for team in teams]):
+        submissions_by_team.setdefault(submission.team_id, []).append(submission)
     chosen = (
         choose_submission(
             items, scores, selected_ids=selected.get(team_id, []), uses_ladder=board.uses_ladder
         )
-        for team_id, items in by_team.items()
+        for team_id, items in submissions_by_team.items()
     )
-    return sorted((item for item in chosen if item is not None), key=lambda item: item.id)
+    return sorted(
+        (submission for submission in chosen if submission is not None), key=lambda submission: submission.id
+    )
 
 
 def _rank(db: Session, board: Leaderboard, submission_ids: list[int]) -> Ranking:

@@ -56,12 +56,12 @@ def check_submission(
     """Check and score a file in memory. Nothing is written.
 
     Args:
-        db: a session; one that only reads is sufficient.
+        db: a session, which may be read-only.
         by: the acting person: a member of the team, or a person who manages leaderboards.
         leaderboard: the name of the leaderboard.
         team: the name of the team; None for the person's own.
         path: the file of predictions.
-        file_name: the name that refusals state; None for that of ``path``.
+        file_name: the name that refusals state; None for the name of ``path``.
         now: the current time.
 
     Raises:
@@ -98,7 +98,7 @@ def record_submission(
     Raises:
         NotAllowed: the person is no longer a member of the team.
         Refused: the file has invalid lines, or a quota is used up.
-        StaleRevision: the leaderboard has another release since the check.
+        StaleRevision: the leaderboard was moved to another release after the check.
     """
     require(by, Action.SUBMIT_PREDICTIONS)
     file = checked.file
@@ -169,7 +169,7 @@ def record_submission(
 def load_receipt(
     db: Session, *, by: Person, leaderboard: str, team: str | None = None, submission_id: int, now: datetime
 ) -> Receipt:
-    """Return the receipt of a submission, on the present version of the leaderboard.
+    """Return the receipt of a submission for the present version of the leaderboard.
 
     Raises:
         NotFound: the leaderboard, the team or the team's submission does not exist.
@@ -188,9 +188,9 @@ def require_own_submission(db: Session, *, team: Team, submission_id: int) -> Su
     Raises:
         NotFound: the team has no such submission.
     """
-    for item in submissions.list_submissions(db, team_ids=[team.id]):
-        if item.id == submission_id:
-            return item
+    for submission in submissions.list_submissions(db, team_ids=[team.id]):
+        if submission.id == submission_id:
+            return submission
     raise NotFound(f"The team {team.name} has no submission {submission_id}.")
 
 
@@ -246,8 +246,8 @@ def _count_used(db: Session, team: Team, now: datetime) -> QuotaUse:
     return submissions.count_submissions(db, team_id=team.id, day=day, month=month)
 
 
-def _require_quota(board: Leaderboard, use: QuotaUse) -> None:
-    remaining = use.remaining(board.quotas)
+def _require_quota(board: Leaderboard, used: QuotaUse) -> None:
+    remaining = used.remaining(board.quotas)
     if remaining.total == 0:
         raise Refused(f"Your team has used all {board.quotas.total:,} submissions of {board.name}.")
     if remaining.month == 0:

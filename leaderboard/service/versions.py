@@ -28,8 +28,8 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
     Locks the leaderboard's row.
 
     All submissions are scored again with their stored answers; the former scores stay. Nothing is charged. A
-    score is disclosed if it was before, so the Ladder decides once. The reference row of chance is computed
-    again; those of text only and readers have to be set again.
+    score is disclosed if the former score was, so the Ladder does not decide again. The reference row of
+    chance is computed again; the rows of text only and readers have to be set again.
 
     Args:
         db: a session that can write.
@@ -40,8 +40,8 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
 
     Raises:
         NotFound: the leaderboard or the release does not exist.
-        Refused: it is the present release, or its private split has other closed questions, stems, answer
-            formats or options, or only open questions.
+        Refused: the release is the present one, or its private split has other closed questions, stems,
+            answer formats or options, or only open questions.
         InvalidValue: a file of the release was changed.
     """
     require(by, Action.MANAGE_LEADERBOARDS)
@@ -69,7 +69,7 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
     add_version(db, leaderboard_id=board.id, version=board.version + 1, release_id=new_release.id, now=now)
     new_board = boards.load_leaderboard(db, name=leaderboard)
     team_ids = [team.id for team in teams]
-    new = boards.load_private_questions(db, leaderboard_id=board.id, version=new_board.version)
+    new_questions = boards.load_private_questions(db, leaderboard_id=board.id, version=new_board.version)
     question_ids = {
         version: boards.load_private_questions(db, leaderboard_id=board.id, version=version).question_ids
         for version in range(1, board.version + 1)
@@ -78,13 +78,15 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
     disclosures = submissions.list_disclosures(db, team_ids=team_ids, version=board.version)
     for submission_id, is_disclosed in disclosures.items():
         # The answers are in the order of the questions of the version to which they were submitted.
-        answered = question_ids[first_versions[submission_id]]
-        answers = dict(zip(answered, submissions.load_answers(db, submission_id=submission_id), strict=True))
-        outcomes = score_answers(
-            [new_keys[key].question for key in new.question_ids],
-            [answers[key] for key in new.question_ids],
+        answered_ids = question_ids[first_versions[submission_id]]
+        answers = dict(
+            zip(answered_ids, submissions.load_answers(db, submission_id=submission_id), strict=True)
         )
-        share = compute_accuracy(outcomes, new.clusters)
+        outcomes = score_answers(
+            [new_keys[key].question for key in new_questions.question_ids],
+            [answers[key] for key in new_questions.question_ids],
+        )
+        share = compute_accuracy(outcomes, new_questions.clusters)
         submissions.add_score(
             db,
             submission_id=submission_id,

@@ -17,14 +17,14 @@ const MATERIAL: readonly Material[] = [
   { name: "the versions of the disputed fields", selector: ".value-sources .disputed" },
 ];
 
-/** Begins the names of reasons kept in the browser. It does not change, so that the reasons of earlier versions are found. */
+/** The prefix of the localStorage keys of reasons. It must stay as it is, so that reasons stored by earlier versions are found. */
 const REASON_KEY_PREFIX = "overread-settling";
 
 class AdjudicationForm extends CaseForm<DisputeData> {
   private sourceTable: FieldSourceTable | null = null;
   private reason = h("textarea");
-  /** The question that the page's script asked for. */
-  private requested: string | null = null;
+  /** The dispute that the page's script sent last, as `batch:question`. */
+  private scriptCaseId: string | null = null;
 
   constructor(component: StreamlitComponent<DisputeData>) {
     super(component, "adjudication", { completedAction: "adjudicated this dispute", alternative: `You can also go to another dispute${keyHint("next")}.` });
@@ -49,9 +49,9 @@ class AdjudicationForm extends CaseForm<DisputeData> {
 
   /** Ignores repeated data of a dispute: the form has already loaded newer data itself. */
   protected override shouldShow({ batch, question }: DisputeData): boolean {
-    const requested = `${batch}:${question}`;
-    if (requested === this.requested) return false;
-    this.requested = requested;
+    const caseId = `${batch}:${question}`;
+    if (caseId === this.scriptCaseId) return false;
+    this.scriptCaseId = caseId;
     return true;
   }
 
@@ -68,7 +68,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
     if (event.composedPath()[0] instanceof HTMLButtonElement && [" ", "Enter"].includes(event.key)) return false;
     if (!action) return false;
     if (this.frame.runAction(action) || this.runViewerAction(action, event)) return true;
-    const version = Number(matchAction(action, "version-") ?? 0) - 1;
+    const versionIndex = Number(matchAction(action, "version-") ?? 0) - 1;
     const commands: Partial<Record<ActionId, () => unknown>> = {
       original: () => sourceTable.selectForAll("original"),
       reject: () => sourceTable.reject(),
@@ -79,9 +79,9 @@ class AdjudicationForm extends CaseForm<DisputeData> {
       save: () => this.adjudicate(),
       retry: () => this.tryAgain(),
     };
-    if (data.reviewers[version]) sourceTable.selectForAll(version);
+    if (data.reviewers[versionIndex]) sourceTable.selectForAll(versionIndex);
     else commands[action]?.();
-    return version >= 0 || action in commands;
+    return versionIndex >= 0 || action in commands;
   }
 
   private get reasonKey(): string {
@@ -157,7 +157,7 @@ class AdjudicationForm extends CaseForm<DisputeData> {
     this.showBoxes(({ overlay }) => overlay, false);
   }
 
-  /** Lets the adjudicator draw boxes, starting from those of a source. */
+  /** Lets the adjudicator draw boxes, starting from the boxes of a source. */
   private startOwnBoxes(source: ValueSource): void {
     this.showBoxes(({ boxesBySource }) => boxesBySource?.[String(source)], true);
   }

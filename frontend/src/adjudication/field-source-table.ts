@@ -1,5 +1,5 @@
-// A table in which the adjudicator selects the source of each field's value: the original question, a reviewer, or an
-// own version. Fields in which a reviewer differs from the original question come first.
+// A table in which the adjudicator selects the source of each field's value: the original question, a reviewer, or
+// the adjudicator's own version. Fields in which a reviewer differs from the original question come first.
 
 import type { AdjudicationRequest, DisputeData, DisputedField, FieldDifference, OwnValues, ValueSource } from "../shared/api";
 import { growingTextArea, h, optionLetter } from "../shared/dom";
@@ -22,7 +22,7 @@ export class FieldSourceTable {
   private readonly fieldNames: DisputedField[];
   private readonly inputs = new Map<string, HTMLInputElement>();
   private readonly ownContainers = new Map<DisputedField, HTMLElement>();
-  private readonly rejectBox: HTMLInputElement;
+  private readonly rejectCheckbox: HTMLInputElement;
   private readonly inputNamePrefix: string;
   /** The headings of the versions. A narrow table shows them beside each value instead. */
   private readonly columns: string[];
@@ -38,15 +38,15 @@ export class FieldSourceTable {
     this.inputNamePrefix = `adjudication-${tableCount}`;
     const hasOptions = data.format === "single" || data.format === "multiple";
     this.fieldNames = [...new Set<DisputedField>([...data.fields.map(({ name }) => name), "answer", ...(hasOptions ? (["also_right"] as const) : []), "boxes"])];
-    this.rejectBox = h("input", { type: "checkbox", onchange: () => (this.rejectBox.checked ? this.reject() : this.keepQuestion()) });
+    this.rejectCheckbox = h("input", { type: "checkbox", onchange: () => (this.rejectCheckbox.checked ? this.reject() : this.keepQuestion()) });
     this.columns = ["Original", ...data.reviewers.map(({ name }) => name), "Your version"];
     const disputed = data.fields.map(({ name }) => name);
-    const others = this.fieldNames.filter((name) => !disputed.includes(name));
+    const undisputed = this.fieldNames.filter((name) => !disputed.includes(name));
     const buildRows = (names: DisputedField[], className: string): HTMLElement | false => names.length > 0 && h("tbody", { class: className }, names.map((name) => this.buildRow(name)));
     this.root.append(
       h("h3", {}, "Final version"),
-      h("table", {}, h("thead", {}, h("tr", {}, ["", ...this.columns].map((text) => h("th", { scope: "col" }, text)))), buildRows(disputed, "disputed"), buildRows(others, "")),
-      h("label", { class: "reject" }, this.rejectBox, `Reject the question${keyHint("reject")}`),
+      h("table", {}, h("thead", {}, h("tr", {}, ["", ...this.columns].map((text) => h("th", { scope: "col" }, text)))), buildRows(disputed, "disputed"), buildRows(undisputed, "")),
+      h("label", { class: "reject" }, this.rejectCheckbox, `Reject the question${keyHint("reject")}`),
     );
   }
 
@@ -63,7 +63,7 @@ export class FieldSourceTable {
 
   reject(): void {
     this.decision = "reject";
-    this.rejectBox.checked = true;
+    this.rejectCheckbox.checked = true;
     this.root.classList.add("rejected");
     this.onChange();
   }
@@ -121,11 +121,11 @@ export class FieldSourceTable {
 
   private keepQuestion(): void {
     this.decision = "keep";
-    this.rejectBox.checked = false;
+    this.rejectCheckbox.checked = false;
     this.root.classList.remove("rejected");
   }
 
-  /** The editor of an own value. Its initial value counts as entered. */
+  /** The editor of the adjudicator's own value. Its initial text counts as entered. */
   private buildOwnEditor(name: DisputedField): (Node | string)[] {
     const { data } = this;
     switch (name) {

@@ -1,7 +1,7 @@
 // The strip at the top of every page while the server or its database does not answer.
 //
-// Streamlit shows the state of its connection as an attribute of its outermost element, and disables all widgets while it
-// is interrupted. The route /connected gives the cause.
+// Streamlit shows the state of its connection as an attribute of its outermost element, and disables all widgets while
+// the connection is interrupted. The route /connected gives the cause.
 
 import { h, listen } from "../shared/dom";
 import { mountOnce, type StreamlitComponent, type Trigger } from "../shared/mount";
@@ -9,7 +9,7 @@ import { mountOnce, type StreamlitComponent, type Trigger } from "../shared/moun
 const STATE_ATTRIBUTE = "data-test-connection-state";
 const SHOW_AFTER = 800; // milliseconds of a lost connection before it is reported
 const RETRY_AFTER = 3000;
-const DATABASE_UNAVAILABLE = 503; // answered by our own gate; a proxy whose server is gone answers 502 or 504
+const DATABASE_UNAVAILABLE = 503; // answered by the app's own gate; a proxy answers 502 or 504 if it does not reach the server
 const INPUT_KEPT_TEXT = "Nothing can be saved until it is back. Keep this page open: your input is kept, and the page reconnects automatically.";
 
 async function describeOutage(since: string): Promise<string> {
@@ -77,7 +77,7 @@ class ConnectionStrip {
     }
   }
 
-  /** Show why the connection is lost. Repeats until it is back. */
+  /** Show why the connection is lost. Repeats until the connection is back. */
   private async explain(since: string): Promise<void> {
     const text = await describeOutage(since);
     if (!this.isDisconnected) return;
@@ -86,7 +86,7 @@ class ConnectionStrip {
   }
 
   private show(text: string): void {
-    if (this.root.textContent !== text) this.root.textContent = text; // the same again would be read out again
+    if (this.root.textContent !== text) this.root.textContent = text; // screen readers would repeat an unchanged text
     this.root.hidden = false;
   }
 

@@ -1,4 +1,4 @@
-// A figure of a study's report on its page: the SVG of its file, whose text can be selected and read out.
+// A figure of a study report. It is inserted as SVG, so that its text can be selected and read aloud.
 
 import { h } from "../shared/dom";
 import { mountOnce, type MountedForm } from "../shared/mount";
@@ -9,7 +9,7 @@ export interface FigureData {
 }
 
 export default mountOnce<FigureData>(({ parentElement }): MountedForm<FigureData> => {
-  // It is scrolled where the page is narrower; a person without a mouse gets there with Tab.
+  // On a narrow page the figure scrolls. `tabindex` lets people without a mouse reach and scroll it.
   const container = h("div", { class: "figure", role: "region", tabindex: "0" });
   parentElement.append(container);
   return {

@@ -7,7 +7,7 @@ import { shortcutLabel, keyHint, type ActionId } from "../shared/shortcuts";
 
 export class CaseAnswer extends AnswerInput {
   readonly root: HTMLElement;
-  private faulty: string;
+  private faultDescription: string;
   private isReporting: boolean;
   private report: { button: HTMLElement; container: HTMLElement; area: HTMLTextAreaElement } | null = null;
 
@@ -17,8 +17,8 @@ export class CaseAnswer extends AnswerInput {
     onChange: () => void,
   ) {
     super(data, data.entry, onChange, data.isOpen);
-    this.faulty = data.entry?.fault_description ?? "";
-    this.isReporting = this.faulty !== "";
+    this.faultDescription = data.entry?.fault_description ?? "";
+    this.isReporting = this.faultDescription !== "";
     const answers = this.buildAnswerFields({ maxLength: 5000 });
     this.root = h("section", { class: "own", "aria-label": "Your answer" }, h("p", { class: "stem-read" }, data.stem), answers, data.askConfidence && this.buildConfidenceField("Confidence"), this.buildReportField());
     this.paint();
@@ -29,12 +29,12 @@ export class CaseAnswer extends AnswerInput {
   }
 
   override getEntry(): ReadingEntry {
-    return { ...super.getEntry(), fault_description: this.faulty.trim() };
+    return { ...super.getEntry(), fault_description: this.faultDescription.trim() };
   }
 
   /** Describes what is missing before the answer can be saved, or null. */
   describeMissing(): string | null {
-    if (!this.isAnswered && !this.faulty.trim()) return `Answer the question, choose “${CANNOT_DETERMINE}”${keyHint("cannot-determine")}, or report a problem${keyHint("report-question")}.`;
+    if (!this.isAnswered && !this.faultDescription.trim()) return `Answer the question, choose “${CANNOT_DETERMINE}”${keyHint("cannot-determine")}, or report a problem${keyHint("report-question")}.`;
     if (this.data.askConfidence && this.isAnswered && !this.cannotDetermine && this.confidence === null) return this.confidenceRequest;
     return null;
   }
@@ -58,9 +58,9 @@ export class CaseAnswer extends AnswerInput {
   }
 
   private buildReportField(): Child {
-    if (!this.isOpen) return this.faulty !== "" && h("p", { class: "hint" }, `You reported this question: ${this.faulty}`);
-    const area = growingTextArea({ "aria-label": "What is wrong with the question", placeholder: "What is wrong? For example: two options are right", maxlength: "2000", value: this.faulty }, (text) => {
-      this.faulty = text;
+    if (!this.isOpen) return this.faultDescription !== "" && h("p", { class: "hint" }, `You reported this question: ${this.faultDescription}`);
+    const area = growingTextArea({ "aria-label": "What is wrong with the question", placeholder: "What is wrong? For example: two options are right", maxlength: "2000", value: this.faultDescription }, (text) => {
+      this.faultDescription = text;
       this.showChange();
     });
     const hint = h("span", { class: "hint" }, "You can report with or without an answer. Clear the text to withdraw the report.");

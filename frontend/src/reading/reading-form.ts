@@ -180,7 +180,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
     });
   }
 
-  /** Saves the draft and loads the case at a position of the reader's order, or the next open case if it is null. */
+  /** Saves the draft and loads the case at a position of the reader's order, or the next open case if `position` is null. */
   private async goToCase(position: number | null): Promise<void> {
     await this.saveFlow.submit({
       route: "/reading/case",
@@ -206,7 +206,7 @@ class ReadingForm extends TimedForm<ReadingData, "entry"> {
       this.show(nextCase);
       return;
     }
-    this.saveFlow.isWaiting = true; // no case is left, or none is available; the page shows the reason. Input is blocked until then.
+    this.saveFlow.isWaiting = true; // no case is left or available; blocks input until the page shows the reason
     this.clock.stop();
     this.showNote("");
     this.notifyScript("over", Date.now());

@@ -7,7 +7,7 @@ import { post, RequestError } from "../shared/http";
 /** Texts that were typed and not sent, by question; they stay while the page is open. */
 const unsentTexts = new Map<string, string>();
 
-/** The button's text: the number of comments, and of those that are unread. */
+/** The button's text: the number of all comments and of the unread ones. */
 export function describeComments({ total, unread }: ReviewData["comments"]): string {
   const counts = [total > 0 && formatCount(total), unread > 0 && `${formatCount(unread)} new`].filter(Boolean).join(", ");
   return counts ? `Comments (${counts})` : "Comments";

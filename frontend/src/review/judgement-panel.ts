@@ -1,4 +1,4 @@
-// The reviewer's own part: ratings, yes/no, difficulty, kinds of error, texts.
+// The reviewer's judgement: ratings, yes/no fields, difficulty, kinds of error, texts.
 
 import type { Choice as NamedChoice, Question, RatingQuestion, ReviewData, YesNoField } from "../shared/api";
 import { growingTextArea, h, keycap, letterIndex } from "../shared/dom";
@@ -28,8 +28,8 @@ export class JudgementPanel {
   private readonly steps: Step[];
   private readonly rows = new Map<string, HTMLElement>();
   private readonly anchorLine = h("p", { class: "anchor" });
-  private readonly errorBox: HTMLElement;
-  private lastSet: string | undefined;
+  private readonly errorFieldset: HTMLElement;
+  private lastSetName: string | undefined;
 
   /** `onChange(note)` runs after every choice. */
   constructor(
@@ -39,19 +39,19 @@ export class JudgementPanel {
     private readonly onChange: (note?: string) => void,
   ) {
     this.steps = listSteps(data, state);
-    this.errorBox = this.buildErrorFields();
+    this.errorFieldset = this.buildErrorFields();
     this.commentArea = this.buildTextArea("comment", "Comment");
     const { requested } = data;
     if (data.oneKeyAccept && data.isOpen) this.root.append(h("p", { class: "hint" }, `Enter only faults. Accepting${keyHint("accept")} saves empty ratings as the top rating and empty yes/no fields as yes; the difficulty may stay empty.`));
     if (requested.ratings.length) this.root.append(h("div", {}, h("div", { class: "ratings" }, requested.ratings.map((rating) => this.buildRatingRow(rating))), this.anchorLine));
     if (requested.flags) this.root.append(this.buildFlagRows(question));
-    this.root.append(this.errorBox, this.buildTextFields());
+    this.root.append(this.errorFieldset, this.buildTextFields());
     this.paint();
   }
 
-  /** Whether the next key names a kind of error. */
+  /** Whether the next key press chooses a kind of error. */
   get isChoosingError(): boolean {
-    return this.errorBox.classList.contains("marking");
+    return this.errorFieldset.classList.contains("marking");
   }
 
   /** Returns whether the action belongs to the judgement. */
@@ -72,7 +72,7 @@ export class JudgementPanel {
 
   /** Bring a part into sight and mark it. */
   highlight(name: string): boolean {
-    const row = this.rows.get(name) ?? (name === "errors" ? this.errorBox : null);
+    const row = this.rows.get(name) ?? (name === "errors" ? this.errorFieldset : null);
     if (!row) return false;
     row.scrollIntoView({ block: "nearest" });
     row.classList.remove("pointed");
@@ -170,7 +170,7 @@ export class JudgementPanel {
     const step = this.findStep(name);
     if (step) step.set(value);
     else this.state.flags[name] = value as boolean | null;
-    this.lastSet = name;
+    this.lastSetName = name;
     this.paint();
     this.onChange();
   }
@@ -192,22 +192,22 @@ export class JudgementPanel {
 
   private undoLast(): true {
     const filled = this.steps.filter((step) => step.get() !== null && !this.isFixed(step.name));
-    const last = filled.find((step) => step.name === this.lastSet) ?? filled.at(-1);
+    const last = filled.find((step) => step.name === this.lastSetName) ?? filled.at(-1);
     if (!last) return true;
     last.set(null);
-    this.lastSet = this.steps.slice(0, this.steps.indexOf(last)).findLast((step) => step.get() !== null)?.name;
+    this.lastSetName = this.steps.slice(0, this.steps.indexOf(last)).findLast((step) => step.get() !== null)?.name;
     this.paint();
     this.onChange();
     return true;
   }
 
   private setChoosingError(enabled: boolean): true {
-    this.errorBox.classList.toggle("marking", enabled);
-    if (enabled) this.errorBox.scrollIntoView({ block: "nearest" });
+    this.errorFieldset.classList.toggle("marking", enabled);
+    if (enabled) this.errorFieldset.scrollIntoView({ block: "nearest" });
     return true;
   }
 
-  /** The letter of a kind of error; any other key ends the choice. */
+  /** Toggle the kind of error with the pressed letter. Any other key only ends the choice. */
   chooseError(pressedKey: string): true {
     const kind = this.data.choices.errors[letterIndex(pressedKey.toLowerCase())];
     if (kind) this.toggleError(kind.id);
@@ -233,14 +233,14 @@ export class JudgementPanel {
         button.disabled = this.isFixed(name) && button.dataset.value !== String(this.data.fixedAlignment);
       }
     }
-    for (const chip of this.errorBox.querySelectorAll<HTMLElement>("[data-error]")) chip.setAttribute("aria-pressed", String(this.state.errors.has(chip.dataset.error ?? "")));
+    for (const chip of this.errorFieldset.querySelectorAll<HTMLElement>("[data-error]")) chip.setAttribute("aria-pressed", String(this.state.errors.has(chip.dataset.error ?? "")));
     this.showAnchor();
   }
 
   /** Show the anchors of the rating under the pointer, else of the current rating. */
   private showAnchor(name?: string, pointedValue?: ChoiceValue): void {
     const { ratings } = this.data.requested;
-    const namedRating = [name, this.findCurrentStep()?.name, this.lastSet].map((stepName) => this.findRating(stepName)).find(Boolean);
+    const namedRating = [name, this.findCurrentStep()?.name, this.lastSetName].map((stepName) => this.findRating(stepName)).find(Boolean);
     const rating = namedRating ?? ratings.at(-1);
     if (!rating) return;
     const value = pointedValue ?? this.getValue(rating.name);

@@ -50,10 +50,10 @@ export function topLine(data: ReviewData, actions: ReviewActions, ...status: HTM
 
 /** Update the comment count on its button. */
 export function updateCommentCount(root: HTMLElement, { comments }: ReviewData): void {
-  const shown = root.querySelector(".comment-count");
-  if (!shown) return;
-  shown.classList.toggle("unread", comments.unread > 0);
-  if (shown.firstChild) shown.firstChild.textContent = describeComments(comments);
+  const countButton = root.querySelector(".comment-count");
+  if (!countButton) return;
+  countButton.classList.toggle("unread", comments.unread > 0);
+  if (countButton.firstChild) countButton.firstChild.textContent = describeComments(comments);
 }
 
 function batchChoice(data: ReviewData, actions: ReviewActions): HTMLElement {
@@ -91,7 +91,7 @@ function boxLine({ isOpen, radiographs }: ReviewData, viewer: ImageViewer, box: 
   );
 }
 
-/** Mark the selected box in the existing list, so that typed text stays. */
+/** Mark the selected box without rebuilding the list, so that typed text stays. */
 export function markSelectedBox(list: HTMLElement, viewer: ImageViewer): void {
   const lines = [...list.querySelectorAll("li")];
   viewer.listBoxes().forEach(({ selected = false }, index) => {

@@ -89,12 +89,12 @@ export function getCurrentAnswer({ options, answer }: Pick<EditedQuestion, "opti
 
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Whether the key differs. Blanks around a text are not the reviewer's doing. */
+/** Whether the key differs from the original. Spaces around a text are ignored. */
 export function isAnswerChanged(state: Pick<EditedQuestion, "options" | "answer">, { answer }: Pick<Question, "answer">): boolean {
   return !isEqual(getCurrentAnswer(state), typeof answer === "string" ? answer.trim() : answer);
 }
 
-/** Whether a text differs. A category can't be removed: left empty, the question keeps its own. */
+/** Whether a text differs. A category cannot be removed: an empty field keeps the original category. */
 export function isTextChanged(name: TextName, { texts }: EditedQuestion, question: Question): boolean {
   const text = texts[name].trim();
   return text !== (question[name] ?? "").trim() && (name !== "category" || text !== "");
@@ -105,7 +105,7 @@ export function isChoiceChanged(name: ChoiceName, { choices }: EditedQuestion, q
   return choices[name] !== "" && choices[name] !== (question[name] ?? "");
 }
 
-/** The corrected fields alone. */
+/** Only the fields that were corrected. */
 export function buildCorrection(state: EditedQuestion, question: Question): Correction {
   const correction: Correction = {};
   for (const name of TEXTS) if (isTextChanged(name, state, question)) correction[name] = state.texts[name].trim();
@@ -163,7 +163,7 @@ export function fillOpenFields(decision: Decision, data: ReviewData, state: Opin
   return filled;
 }
 
-/** With one-key accept: a correction or a kind of error needs a rating below the top that shows where the fault is. */
+/** With one-key accept, a correction or a kind of error requires a rating below the top. Returns a message if it is missing. */
 export function findUnratedFault(decision: Decision, data: ReviewData, state: OpinionState): { text: string; part: string } | null {
   if (!data.oneKeyAccept || decision === "reject" || (decision === "accept" && state.errors.size === 0)) return null;
   const topRating = Math.max(...data.choices.values);

@@ -1,8 +1,8 @@
-// Keeping the page's script in step with the form.
+// Keeps the page's script in step with the form.
 //
 // The form loads the next question by its own requests. Afterwards it reports to the script which question it shows, so that
-// later script runs agree. If there is no next question, the form starts a script run, which
-// shows the reason, or that all questions are done.
+// later script runs show the same one. If there is no next question, the form starts a script run, which shows the
+// reason, or that all questions are done.
 
 import type { ReviewData, QuestionTarget } from "../shared/api";
 import type { SaveFlow } from "../shared/save-flow";
@@ -41,7 +41,7 @@ export class PageSync {
   notifyShown(current: QuestionReference, previous: QuestionReference): void {
     this.reset();
     const address = buildAddress(current);
-    if (address !== location.search) history.pushState({}, "", address); // F5 reloads it
+    if (address !== location.search) history.pushState({}, "", address); // so that F5 reloads this question
     this.requestNumber += 1;
     this.unconfirmedNumber = this.requestNumber;
     const request = { target: current.question, number: this.requestNumber, from: previous.batch, after: previous.question };
@@ -84,17 +84,17 @@ export class PageSync {
 
   /**
    * Drop addresses that the script sets before it knows which question the form shows. They would add an obsolete entry to the
-   * browser's history or overwrite that of Back, and a reload would show another question. Returns the function that ends this.
+   * browser's history or overwrite the entry that Back has reached, and a reload would show another question. Returns the function that ends this.
    */
   keepAddress(): () => void {
     const ends = ["pushState", "replaceState"].map((name) => {
-      const apply = Reflect.get(history, name) as History["pushState"];
-      const keep: History["pushState"] = (state, unused, address) => {
+      const originalMethod = Reflect.get(history, name) as History["pushState"];
+      const filteringMethod: History["pushState"] = (state, unused, address) => {
         const isSamePage = new URL(address ?? "", location.href).pathname === location.pathname;
-        if (this.unconfirmedNumber === null || !isSamePage) apply.call(history, state, unused, address);
+        if (this.unconfirmedNumber === null || !isSamePage) originalMethod.call(history, state, unused, address);
       };
-      Reflect.set(history, name, keep);
-      return () => Reflect.get(history, name) === keep && Reflect.set(history, name, apply);
+      Reflect.set(history, name, filteringMethod);
+      return () => Reflect.get(history, name) === filteringMethod && Reflect.set(history, name, originalMethod);
     });
     return () => {
       for (const end of ends) end();

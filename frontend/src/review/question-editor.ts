@@ -33,7 +33,7 @@ export class QuestionEditor {
     return this.options.classList.contains("marking");
   }
 
-  /** Let the next digit change the answer key; a key that is text takes the focus. Returns false if the key may not be corrected. */
+  /** Let the next digit change the answer key, or focus the field of a text answer key. Returns false if it may not be corrected. */
   startKeyChange(): boolean {
     if (!this.permissions.key) return false;
     const textKey = this.options.querySelector<HTMLElement>(".key-text");
@@ -42,7 +42,7 @@ export class QuestionEditor {
     return true;
   }
 
-  /** The digit of an option, or of yes (1) and no (2); any other key ends the choice. */
+  /** Choose the option with the pressed digit, or yes (1) or no (2). Any other key press only ends the choice. */
   chooseKey(pressedKey: string): true {
     this.setChoosingKey(false);
     if (/^[1-9]$/.test(pressedKey)) this.options.querySelectorAll<HTMLButtonElement>("button.key")[Number(pressedKey) - 1]?.click();
@@ -102,7 +102,7 @@ export class QuestionEditor {
     input.addEventListener("input", () => setCategory(input.value));
     input.addEventListener("change", () => {
       if (input.value.trim()) return;
-      input.value = this.question.category ?? ""; // it can't be removed: left empty, the field shows again what stays
+      input.value = this.question.category ?? ""; // a category cannot be removed: an empty field shows the original one again
       setCategory(input.value);
     });
     return h("label", { class: "small" }, "Category ", input);
@@ -156,10 +156,10 @@ export class QuestionEditor {
     area.addEventListener("keydown", (event) => {
       if (event.key === "Enter") event.preventDefault(); // an option is one line
     });
-    const buildToolButton = (symbol: string, label: string, disabled: boolean, move: () => void): HTMLElement => {
+    const buildToolButton = (symbol: string, label: string, disabled: boolean, reinsert: () => void): HTMLElement => {
       const onClick = (): void => {
         options.splice(index, 1);
-        move();
+        reinsert();
         this.repaint();
       };
       return button(symbol, null, onClick, { class: "quiet", "aria-label": label, disabled });

@@ -1,5 +1,5 @@
-// The last verdicts of the person in this batch, as one line of marks. A click returns to the question, and so does the
-// shortcut with the digit of the mark.
+// The last verdicts of the person in this batch, as one line of marks. A click on a mark returns to its question, as does
+// the shortcut followed by the digit of the mark.
 
 import type { Decision, ReviewData } from "../shared/api";
 import { DECISION_TEXTS } from "../shared/components";
@@ -20,7 +20,7 @@ export class RecentVerdicts {
   ) {
     const { recent, question } = data;
     const marks = recent.map((verdict, index) => {
-            const position = index === 0 ? "last verdict" : `verdict ${index + 1} of the last ${recent.length}`;
+      const position = index === 0 ? "last verdict" : `verdict ${index + 1} of the last ${recent.length}`;
       const title = `${position}: ${DECISION_TEXTS[verdict.decision]} at ${formatTime(verdict.at)}`;
       const attributes = { class: `mark ${verdict.decision}`, title, "aria-label": title, "aria-current": verdict.question === question ? "true" : null, "data-digit": digitOf(index) };
       return h("li", {}, button(LETTERS[verdict.decision], null, () => goTo(verdict.question), attributes));
@@ -33,13 +33,13 @@ export class RecentVerdicts {
     return this.root?.classList.contains("marking") ?? false;
   }
 
-  /** Show the digits of the marks; the next key chooses one. Returns whether there is one. */
+  /** Show the digits of the marks; the next key chooses one. Returns false if there are no verdicts. */
   startChoosing(): boolean {
     this.root?.classList.add("marking");
     return this.isChoosing;
   }
 
-  /** Another key than a digit of a mark ends the choice. */
+  /** Go to the verdict with the pressed digit. Any other key only ends the choice. */
   choose(event: KeyboardEvent): true {
     this.root?.classList.remove("marking");
     const pressedKey = readKey(event);

@@ -1,4 +1,4 @@
-// The report, where the batch allows it: offered once image alignment has been rated, which opening it fixes.
+// The report, if the batch allows it. It can be opened after image alignment is rated; opening it locks that rating.
 
 import { button, h } from "../shared/dom";
 import { shortcutLabel } from "../shared/shortcuts";

@@ -39,7 +39,7 @@ const MAX_DRAFT_WAIT = 1500; // milliseconds that navigation waits for drafts
 
 const MODIFIERS = new Set(["Shift", "Alt", "AltGraph", "CapsLock"]);
 
-/** The parts of a question that is judged, not answered first. */
+/** The parts of the form while a question is judged. While the reviewer gives an own answer, they do not exist. */
 interface JudgedQuestion {
   question: Question;
   state: OpinionState;
@@ -50,8 +50,8 @@ interface JudgedQuestion {
 
 type SaveRoute = "/review/verdict" | "/review/own-answer" | "/review/skip" | "/review/report";
 
-/** Identifies a state of a question. Another key means that the layout is rebuilt. */
-const buildQuestionKey = ({ batch, question, blind }: ReviewData): string => `${batch}:${question}:${blind}`;
+/** Identifies a question and whether its key is hidden. If the id changes, the layout is rebuilt. */
+const buildQuestionStateId = ({ batch, question, blind }: ReviewData): string => `${batch}:${question}:${blind}`;
 
 class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   override readonly staleRevisionAction = { label: "Show saved verdict", run: () => this.goTo({ target: this.data.question }) };
@@ -59,7 +59,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   private judgedQuestion: JudgedQuestion | null = null;
   private ownAnswer: OwnAnswer | null = null;
   private recentVerdicts: RecentVerdicts | null = null;
-  private shownQuestionKey = "";
+  private shownQuestionStateId = "";
   private isSkipping = false;
   private comments: CommentPanel | null = null;
   private isWithdrawn = false;
@@ -90,7 +90,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   override show(data: ReviewData): void {
     this.pageSync.reset();
     super.show(data);
-    this.shownQuestionKey = buildQuestionKey(data);
+    this.shownQuestionStateId = buildQuestionStateId(data);
     this.comments = null;
     this.isSkipping = this.isWithdrawn = this.hasDraftProblem = false;
     this.drafts = this.createDraftStore(data);
@@ -108,7 +108,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   }
 
   override displayedCaseId(): string {
-    return this.isEnded ? "" : this.shownQuestionKey;
+    return this.isEnded ? "" : this.shownQuestionStateId;
   }
 
   override showNote(text: string, isProblem = false): void {
@@ -121,7 +121,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   }
 
   protected override shouldShow(data: ReviewData): boolean {
-    return this.pageSync.shouldShow(data, buildQuestionKey(data) === this.shownQuestionKey);
+    return this.pageSync.shouldShow(data, buildQuestionStateId(data) === this.shownQuestionStateId);
   }
 
   // ---------------------------------------------------------------- layout
@@ -242,9 +242,9 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   private async restoreUnsent(data: ReviewData, drafts: DraftStore<ReviewDraftPart>): Promise<void> {
     const restored = drafts.restoreUnsent().map(({ part, body }) => applyDraft(data, part, body, drafts.revision(part)));
     await drafts.flush();
-    // Boxes of the plain editor come back in pixels of the matrix: only the server can place them.
-    const isAllShown = restored.every(Boolean);
-    if (!isAllShown && !drafts.hasPending && this.drafts === drafts && !this.isEnded) await this.goTo({ target: data.question });
+    // Only the server can convert boxes of the plain editor to pixels of the matrix, so the question is loaded again.
+    const areAllApplied = restored.every(Boolean);
+    if (!areAllApplied && !drafts.hasPending && this.drafts === drafts && !this.isEnded) await this.goTo({ target: data.question });
   }
 
   private flushDrafts(): Promise<void> {
@@ -252,7 +252,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   }
 
   private showDraftResult(problem: RequestError | null): void {
-    if (this.saveFlow.isBusy || this.saveFlow.hasFailed) return; // that the save failed stays until it is done
+    if (this.saveFlow.isBusy || this.saveFlow.hasFailed) return; // the message of a failed save stays until the save succeeds
     this.savedLine.textContent = problem ? "Draft not saved" : "Draft saved";
     if (problem) this.saveFlow.showProblem(problem, () => void this.flushDrafts());
     else if (this.hasDraftProblem) this.showNote("");
@@ -261,10 +261,10 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
 
   protected override reportTime(times: ViewingTimes): void {
     const { isOpen, batch, question } = this.data;
-    const { shownQuestionKey } = this;
+    const { shownQuestionStateId } = this;
     if (!isOpen) return;
     post("/review/viewing-times", { batch, question, ...times }, { keepalive: true }).catch((problem: unknown) => {
-      if (this.displayedCaseId() === shownQuestionKey) void this.onProblem(RequestError.from(problem));
+      if (this.displayedCaseId() === shownQuestionStateId) void this.onProblem(RequestError.from(problem));
     });
   }
 
@@ -393,10 +393,10 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   /** Check whether the question was unassigned. If so, remove its images and offer the next question. */
   async onProblem(problem: RequestError): Promise<void> {
     if (!POSSIBLY_UNASSIGNED.has(problem.kind) || this.isWithdrawn) return;
-    const { shownQuestionKey } = this;
+    const { shownQuestionStateId } = this;
     const { batch, question } = this.data;
     const answer = await post("/review/question", { batch, question, target: question }).catch(() => null);
-    if (!answer || answer.next || this.displayedCaseId() !== shownQuestionKey) return;
+    if (!answer || answer.next || this.displayedCaseId() !== shownQuestionStateId) return;
     const continueButton = button("Continue with the next question", null, () => this.goTo({ target: "next" }), { class: "primary" });
     this.saveFlow.clearProblem();
     super.showNote([h("b", {}, "Not assigned to you. "), "This question was unassigned or reassigned. Nothing more is saved. ", continueButton], true);
@@ -409,7 +409,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
 
   // ----------------------------------------------------------- navigation
 
-  /** Show the question in the address after Back or Forward. The script brings a question of another batch. */
+  /** Show the question in the address after Back or Forward. The script loads a question of another batch. */
   private async followAddress(): Promise<void> {
     const address = readAddress();
     if (address?.batch !== this.data.batch) {
@@ -418,18 +418,18 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
     }
     const isCurrent = (): boolean => readAddress()?.question === address.question;
     await this.goTo({ target: address.question }, isCurrent);
-    if (!isCurrent()) await this.followAddress(); // pressed again meanwhile
+    if (!isCurrent()) await this.followAddress(); // Back or Forward was pressed again meanwhile
   }
 
-  /** Go to another question or batch, or reload this question. Stays if `isWanted` no longer holds when it has arrived. */
+  /** Go to another question or batch, or reload this question. Stays if `isWanted()` is false when the response arrives. */
   private goTo(destination: Destination, isWanted = (): boolean => true): Promise<void> {
     return this.saveFlow.runAlone(async () => {
-      const { shownQuestionKey } = this;
+      const { shownQuestionStateId } = this;
       const { batch, question } = this.data;
       this.clock.reportNow();
       await Promise.race([this.flushDrafts(), sleep(MAX_DRAFT_WAIT)]);
       const answer = "target" in destination ? await post("/review/question", { batch, question, target: destination.target }).catch(() => null) : null;
-      if (this.displayedCaseId() === shownQuestionKey && isWanted()) this.showNext(answer?.next ?? null, destination);
+      if (this.displayedCaseId() === shownQuestionStateId && isWanted()) this.showNext(answer?.next ?? null, destination);
     });
   }
 
@@ -462,7 +462,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       if (judgement.isChoosingError) return judgement.chooseError(event.key);
       if (editor.isChoosingKey) return editor.chooseKey(event.key);
     }
-    // Work on the image shows that the person has seen the question: a decision is then no accidental key press.
+    // A person who works on the image has seen the question, so a decision is not an accidental key press.
     if (imageView.handleKey?.(event)) return this.confirmTouched();
     if (event.repeat && !(action && (isRepeatable(action) || action === "undo-judgement"))) return true;
     if (event.key === "Escape" && this.isSkipping) {
@@ -474,7 +474,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
       return true;
     }
     const target = event.composedPath()[0];
-    // Enter and Space press a focused button; where an answer is chosen, Enter commits anyway.
+    // Enter and Space press a focused button, except that Enter on a button of the own answer submits the answer.
     if (target instanceof HTMLButtonElement && (event.key === " " || (event.key === "Enter" && !ownAnswer?.root.contains(target)))) return false;
     if (!action) return this.handleArrow(event.key);
     if (this.data.isOpen && (ownAnswer ?? judgedQuestion?.judgement)?.runAction(action)) return true;
@@ -555,7 +555,7 @@ class ReviewForm extends TimedForm<ReviewData, ReviewDraftPart> {
   }
 }
 
-/** Put a draft of this browser into the data; false for the plain editor's boxes, which only the server can place. */
+/** Put a draft stored in this browser into the data. Returns false for the plain editor's boxes, which only the server can convert. */
 function applyDraft(data: ReviewData, part: ReviewDraftPart, body: object, revision: number): boolean {
   if (part !== "boxes") {
     Object.assign(data.drafts, { [part]: { revision, body } });

@@ -348,12 +348,12 @@ export interface OwnValues {
 export interface FieldDifference {
   name: DisputedField;
   original: string;
-  /** One for each reviewer; null where they rejected. */
+  /** One for each reviewer; null for a reviewer who rejected. */
   values: (string | null)[];
 }
 
 export interface DisputeRadiograph extends Radiograph {
-  /** The original boxes, and the boxes of all reviewers that differ from them. */
+  /** The original boxes, and the reviewers' boxes that differ from them. */
   overlay?: PlainBox[];
   /** The boxes of the original question and of each reviewer, by `ValueSource`. */
   boxesBySource?: Record<string, PlainBox[]>;

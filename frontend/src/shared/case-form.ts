@@ -57,7 +57,7 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
     this.cleanups = [() => this.frame.end(), () => this.displayed.end(), listenForKeys((event) => this.root.isConnected && this.handleKey(event)), fillWindow(this.root, () => this.fit())];
   }
 
-  /** Streamlit's call, at every run of the page's script. */
+  /** Called by Streamlit at every run of the page's script. */
   update({ data, setTriggerValue }: StreamlitComponent<Data>): void {
     this.notifyScript = setTriggerValue;
     if (this.shouldShow(data)) this.show(data);
@@ -119,7 +119,7 @@ export abstract class CaseForm<Data extends CaseFormData> implements MountedForm
     return true;
   }
 
-  /** A material was brought into sight that the person has not read yet. */
+  /** Called after unread material was scrolled into view. */
   protected handleReveal(): void {}
 
   /** Retry the failed save, or reload the images that it waits for. */
@@ -200,7 +200,7 @@ export abstract class TimedForm<Data extends CaseFormData, Part extends string> 
     this.clicksIgnoredUntil = performance.now() + DOUBLE_CLICK_GUARD;
   }
 
-  /** Input on this question shows that the person has seen it. */
+  /** Allow saving at once: input on this question shows that the person has seen it. */
   protected markTouched(): void {
     this.clicksIgnoredUntil = 0;
   }
@@ -209,7 +209,7 @@ export abstract class TimedForm<Data extends CaseFormData, Part extends string> 
 
   protected override imageDrawn(): void {
     this.clock.imageDrawn();
-    if (this.plainEditorTools) for (const url of this.data.prefetch ?? []) new Image().src = url; // the viewer fetches ahead itself
+    if (this.plainEditorTools) for (const url of this.data.prefetch ?? []) new Image().src = url; // the radiograph viewer prefetches its images itself
   }
 
   private sendPending(): void {

@@ -29,7 +29,7 @@ export function dialogOverlay(title: string, content: Child, footer: HTMLElement
   return h("div", { class: `dialog-overlay${isOpaque ? " opaque" : ""}`, onclick: (event) => event.target === event.currentTarget && close?.() }, sheet);
 }
 
-/** The list of shortcuts: those that the person can change by group, then the fixed keys and drags of the radiographs. */
+/** The list of shortcuts: by group those that the person can change, then the fixed keys, including drags on radiographs. */
 export function shortcutsDialog(context: KeyContext, viewer: ImageViewer, close: () => void): HTMLElement {
   const definitionList = (rows: readonly KeyHelp[]): HTMLElement => h("dl", {}, rows.flatMap(([key, help]) => [h("dt", {}, keycap(key)), h("dd", {}, help)]));
   const groups = listShortcuts(context, (id) => viewer.hasAction(id) || !isViewerAction(id)).map(({ group, rows }) => h("section", {}, h("h3", {}, group), definitionList(rows)));

@@ -11,8 +11,8 @@ export interface DiffPart {
 /**
  * Parts of `before` and `after` in reading order.
  *
- * Longest common subsequence of words; beyond two million cells (texts of 1,400 words) the middle is
- * given as one deletion and one insertion.
+ * Longest common subsequence of words. If its table would exceed two million cells (texts of 1,400 words),
+ * the middle is one deletion and one insertion.
  */
 export function diffWords(before: string, after: string): DiffPart[] {
   const a = splitWords(before);

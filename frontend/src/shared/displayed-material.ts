@@ -1,4 +1,4 @@
-// Which parts of a question have been displayed. A judgement of what was not displayed is not saved.
+// Which parts of a question have been displayed. A judgement is saved only after all of them were displayed.
 
 import { listen } from "./dom";
 
@@ -27,10 +27,10 @@ export class DisplayedMaterial {
     this.resizeObserver.observe(root);
     const measure = (): void => this.measureSoon();
     this.cleanups = [listen(document, "scroll", measure, { capture: true }), listen(document, "visibilitychange", measure), listen(window, "resize", measure), () => this.resizeObserver.disconnect(), () => cancelAnimationFrame(this.frame)];
-    root.addEventListener("scroll", measure, { capture: true }); // does not leave the shadow root
+    root.addEventListener("scroll", measure, { capture: true }); // scroll events do not leave the shadow root
   }
 
-  /** Another question is shown: nothing of it has been displayed. */
+  /** Start with another question, of which nothing has been displayed yet. */
   show(materials: readonly Material[]): void {
     this.materials = materials;
     this.bands.clear();
@@ -72,7 +72,7 @@ export class DisplayedMaterial {
     }
   }
 
-  /** Where the first part begins that was not displayed, as a fraction of the height; null if there is none. */
+  /** The start of the first part that was not displayed, as a fraction of the height; null if all was displayed. */
   private findGap(name: string): number | null {
     const [first] = this.bands.get(name) ?? [];
     if (!first || first[0] > 0) return 0;
@@ -94,7 +94,7 @@ export class DisplayedMaterial {
     return [from, to];
   }
 
-  /** What cuts an element off: the scrolling elements around it, and the bar that stays at the bottom. */
+  /** The rectangles that limit the visible part of an element: the scrolling elements around it, and the sticky bar at the bottom. */
   private listClips(element: Element): { top: number; bottom: number; left: number; right: number }[] {
     const clips = [];
     const fullScreenElement = (this.root.getRootNode() as ShadowRoot | Document).fullscreenElement;

@@ -6,7 +6,7 @@ import type { UnsentDrafts } from "./unsent-drafts";
 
 const SEND_AFTER = 400; // milliseconds without a change before a draft is sent
 const RETRY_AFTER = 3000;
-const MAX_WAIT = 1500; // for a draft that is under way
+const MAX_WAIT = 1500; // milliseconds to wait for a draft that is being sent
 
 interface DraftOptions<Part extends string> {
   /** The revision of each part that the server has. */
@@ -18,7 +18,7 @@ interface DraftOptions<Part extends string> {
   unsent?: UnsentDrafts<Part>;
 }
 
-/** The drafts of one question or case. Each part has its own line of revisions. */
+/** The drafts of one question or case. Each part has its own revision numbers. */
 export class DraftStore<Part extends string> {
   private readonly pending = new Map<Part, () => object>();
   private readonly timers = new Map<Part, ReturnType<typeof setTimeout>>();
@@ -35,14 +35,14 @@ export class DraftStore<Part extends string> {
     return this.pending.size > 0;
   }
 
-  /** `body` is called when the draft is sent, so the newest state is sent, `pause` milliseconds after the last change. */
+  /** Send the part `delay` milliseconds after its last change. `body()` is called then, so the newest state is sent. */
   change(part: Part, body: () => object, delay = SEND_AFTER): void {
     if (this.closed) return;
     this.pending.set(part, body);
     this.schedule(part, delay);
   }
 
-  /** Send pending drafts now. Resolves whether it succeeds or not. */
+  /** Send pending drafts now. Resolves even if this fails. */
   flush(part?: Part): Promise<void> {
     const parts = part ? [part] : [...this.pending.keys()];
     for (const name of parts) clearTimeout(this.timers.get(name));
@@ -115,6 +115,6 @@ export class DraftStore<Part extends string> {
   }
 
   private isClosed(): boolean {
-    return this.closed; // may have changed while a request was under way
+    return this.closed; // may have changed while a draft was being sent
   }
 }

@@ -9,7 +9,7 @@ export interface FrameParts {
   top: HTMLElement;
   /** The line about the patient. */
   patient: HTMLElement;
-  /** The radiographs with what belongs to them. */
+  /** The radiographs with their tools and list of boxes. */
   picture: (HTMLElement | null)[];
   /** The question and its input; scrolls. */
   column: HTMLElement;
@@ -56,7 +56,7 @@ export class Frame {
     this.setHidden(false);
   }
 
-  /** Actions of the full screen. Returns whether the action was carried out. */
+  /** Run an action of full screen. Returns whether the action was carried out. */
   runAction(id: ActionId): boolean {
     if (!this.isFullScreen || (id !== "hide-question" && id !== "move-question")) return false;
     if (id === "hide-question") this.setHidden(!this.isHidden);
@@ -80,7 +80,7 @@ export class Frame {
     this.root.focus({ preventScroll: true });
   }
 
-  /** Arrange the parts. In full screen, whatever is not the radiograph is in the panel. */
+  /** Arrange the parts. In full screen, the panel holds everything except the radiographs. */
   private arrange(): void {
     if (!this.parts) return;
     const { top, patient, picture, column, footer } = this.parts;

@@ -15,7 +15,7 @@ export class RequestError extends Error {
     super(message);
   }
 
-  /** The server was unreachable or unavailable. The request itself is valid. */
+  /** Whether the server was unreachable or unavailable, so that the same request may succeed later. */
   get isTemporary(): boolean {
     return ["unreachable", "unreadable", "NotNow", "Fault"].includes(this.kind);
   }

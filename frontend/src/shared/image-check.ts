@@ -49,7 +49,7 @@ export class ImageCheck {
     return true;
   }
 
-  /** The viewer's image state may have changed. */
+  /** Called when the viewer's image state may have changed. */
   update(): void {
     const state = this.viewer.imageState;
     this.root.dataset.imageState = state;

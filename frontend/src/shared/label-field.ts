@@ -34,7 +34,7 @@ export function openLabelField(host: LabelHost, label: string, labels: readonly 
   const root = h("div", { class: `label-editor${isAbove ? " above" : ""}` }, field, list);
   root.style.transform = `translate(${x}px, ${y}px)`;
   let isOpen = true;
-  let shown: string[] = [];
+  let shownLabels: string[] = [];
   let activeIndex = -1;
 
   const close = (chosen: string | null): void => {
@@ -46,20 +46,20 @@ export function openLabelField(host: LabelHost, label: string, labels: readonly 
   };
   const activate = (index: number): void => {
     activeIndex = index;
-    [...list.children].forEach((option, at) => option.setAttribute("aria-selected", String(at === activeIndex)));
+    [...list.children].forEach((option, position) => option.setAttribute("aria-selected", String(position === activeIndex)));
     const option = list.children[activeIndex];
     option?.scrollIntoView({ block: "nearest" });
     if (option) field.setAttribute("aria-activedescendant", option.id);
     else field.removeAttribute("aria-activedescendant");
   };
   const showMatches = (typed: string): void => {
-    shown = filterLabels(labels, typed);
+    shownLabels = filterLabels(labels, typed);
     const choose = (event: Event, chosen: string): void => {
       event.preventDefault(); // the field keeps the focus until it is closed
       close(chosen);
     };
-    list.replaceChildren(...shown.map((text, index) => h("li", { id: `overread-label-${index}`, role: "option", onpointerdown: (event) => choose(event, text) }, text)));
-    list.hidden = shown.length === 0;
+    list.replaceChildren(...shownLabels.map((text, index) => h("li", { id: `overread-label-${index}`, role: "option", onpointerdown: (event) => choose(event, text) }, text)));
+    list.hidden = shownLabels.length === 0;
     activate(typed.trim() ? 0 : -1);
   };
 
@@ -67,9 +67,9 @@ export function openLabelField(host: LabelHost, label: string, labels: readonly 
   field.addEventListener("keydown", (event) => {
     event.stopPropagation();
     if (event.isComposing) return;
-    if (event.key === "Enter") close(shown[activeIndex] ?? field.value.trim());
+    if (event.key === "Enter") close(shownLabels[activeIndex] ?? field.value.trim());
     else if (event.key === "Escape") close(null);
-    else if (event.key === "ArrowDown") activate(Math.min(activeIndex + 1, shown.length - 1));
+    else if (event.key === "ArrowDown") activate(Math.min(activeIndex + 1, shownLabels.length - 1));
     else if (event.key === "ArrowUp") activate(Math.max(activeIndex - 1, -1));
     else return;
     event.preventDefault();

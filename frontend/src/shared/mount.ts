@@ -20,10 +20,10 @@ type PendingComponent<Data> = Omit<StreamlitComponent<Data>, "data"> & { data: D
 /** Creates a form module's export. It is called at every script run and returns a function that removes the form. */
 export function mountOnce<Data>(create: (component: StreamlitComponent<Data>) => MountedForm<Data>): (component: PendingComponent<Data>) => () => void {
   const forms = new WeakMap<HTMLElement, MountedForm<Data>>();
-  return ({ data, ...rest }) => {
-    const { parentElement } = rest;
+  return ({ data, ...componentWithoutData }) => {
+    const { parentElement } = componentWithoutData;
     if (data !== null) {
-      const component = { ...rest, data };
+      const component = { ...componentWithoutData, data };
       const form = forms.get(parentElement) ?? create(component);
       forms.set(parentElement, form);
       form.update(component);

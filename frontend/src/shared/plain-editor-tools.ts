@@ -6,7 +6,7 @@ import { shortcutLabel, type ActionId } from "./shortcuts";
 
 export class PlainEditorTools {
   private readonly adjustments = { brightness: 1, contrast: 1 };
-  private inverted = false;
+  private isInverted = false;
   private element = h("div");
 
   constructor(private readonly editor: PlainEditor) {}
@@ -55,7 +55,7 @@ export class PlainEditorTools {
   }
 
   private invert(): void {
-    this.inverted = !this.inverted;
+    this.isInverted = !this.isInverted;
     this.applyAdjustments();
   }
 
@@ -75,6 +75,6 @@ export class PlainEditorTools {
 
   private applyAdjustments(): void {
     const { brightness, contrast } = this.adjustments;
-    this.editor.stage.style.setProperty("--light", `brightness(${brightness}) contrast(${contrast}) invert(${this.inverted ? 1 : 0})`);
+    this.editor.stage.style.setProperty("--light", `brightness(${brightness}) contrast(${contrast}) invert(${this.isInverted ? 1 : 0})`);
   }
 }

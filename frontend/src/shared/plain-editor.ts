@@ -29,7 +29,7 @@ class RadiographView {
   isPressed = false;
   /** The picture is in the browser, though its canvas may not have painted it. */
   isLoaded = false;
-  /** Shown where the picture could not be loaded. */
+  /** The message that the picture could not be loaded; null without a failure. */
   failure: HTMLElement | null = null;
   drawingNumber = 0;
   /** The parameters with which the canvas was last mounted. */
@@ -123,7 +123,7 @@ export class PlainEditor implements ImageViewer {
   }
 
   getDrawings(): Drawings | null {
-    for (const view of this.orderedViews) this.requestDrawing(view); // includes an edit made a moment ago
+    for (const view of this.orderedViews) this.requestDrawing(view); // includes edits that the canvas has not reported yet
     if (!this.orderedViews.some((view) => view.hasEdits)) return null;
     return Object.fromEntries(this.orderedViews.filter((view) => view.canvas).map((view) => [view.radiograph.id, view.objects]));
   }

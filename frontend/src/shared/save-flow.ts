@@ -116,7 +116,7 @@ export class SaveFlow {
     return retry !== null;
   }
 
-  /** Show a message. An empty message does not replace that of a failed save. */
+  /** Show a message. An empty message does not replace the message of a failed save. */
   showNote(text: Child, isProblem = false): void {
     if (this.hasFailed && text === "") return;
     this.setMessage(text, isProblem);

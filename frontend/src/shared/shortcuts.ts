@@ -24,7 +24,7 @@ interface Shortcut {
 const SHORTCUTS: Record<ActionId, Shortcut> = declarations;
 export const ACTIONS = Object.keys(SHORTCUTS) as ActionId[];
 
-/** The unshifted or shifted sibling of a key on other keyboards: "=" is "+" without Shift on an English one. */
+/** The other character of the same physical key: "=" is "+" without Shift on an English keyboard. */
 const SIBLINGS: Record<string, string> = { "=": "+", _: "-", ";": "<", ":": ">" };
 const SYMBOLS: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Delete: "Del", "-": "−" };
 
@@ -36,7 +36,7 @@ export function setOwnKeys(keys: Readonly<Record<string, string>>): void {
 }
 
 /** The key of an action: "A", "Shift+1", "ArrowLeft"; empty if it has none. */
-export const keyOf = (id: ActionId): string => ownKeys[id] ?? (SHORTCUTS as Partial<typeof SHORTCUTS>)[id]?.key ?? ""; // fields of the sheet need not have a key
+export const keyOf = (id: ActionId): string => ownKeys[id] ?? (SHORTCUTS as Partial<typeof SHORTCUTS>)[id]?.key ?? ""; // ids that are built from data, such as those of flags, may be undeclared
 
 /** The key of an action as shown on buttons: "Shift 1", "←". */
 export const shortcutLabel = (id: ActionId): string => formatKey(keyOf(id));
@@ -62,8 +62,8 @@ export function findAction(event: KeyboardEvent, context: KeyContext): ActionId 
   const key = readKey(event);
   const find = (name: string): ActionId | undefined => ACTIONS.find((id) => keyOf(id) === name && SHORTCUTS[id].contexts.includes(context));
   const sibling = SIBLINGS[key];
-  const produced = /^[^\p{L}\s]$/u.test(event.key) ? find(event.key) : undefined; // "+" is Shift with a digit on some keyboards
-  return find(key) ?? produced ?? (sibling === undefined ? null : find(sibling)) ?? null;
+  const producedAction = /^[^\p{L}\s]$/u.test(event.key) ? find(event.key) : undefined; // "+" is Shift with a digit on some keyboards
+  return find(key) ?? producedAction ?? (sibling === undefined ? null : find(sibling)) ?? null;
 }
 
 export const isRepeatable = (id: ActionId): boolean => SHORTCUTS[id].repeats === true;
@@ -73,7 +73,7 @@ const VIEWER_GROUPS = ["Radiograph", "Tools of the left button", "Boxes"];
 /** Whether an action belongs to the viewer of the radiographs. */
 export const isViewerAction = (id: ActionId): boolean => VIEWER_GROUPS.includes(SHORTCUTS[id].group);
 
-/** The end of an id of that kind: "4" for "rating-4" and "rating-"; null for another kind. */
+/** The part of an id after the prefix `kind`: "4" for "rating-4" and "rating-"; null if the id has another prefix. */
 export const matchAction = (id: ActionId, kind: string): string | null => (id.startsWith(kind) ? id.slice(kind.length) : null);
 
 /** The shortcuts of a context by group, for the list of keys. Actions without a key are left out. */

@@ -1,6 +1,6 @@
 // Drafts that the server has not accepted yet, kept in this browser.
 //
-// Each is kept for one person, question and revision. Drafts of another person are removed at once: two reviewers
+// Each draft belongs to one person, question and revision. Drafts of another person are removed at once: two reviewers
 // at one browser must not see each other's corrections.
 
 const PREFIX = "overread-draft";
@@ -42,7 +42,7 @@ export class UnsentDrafts<Part extends string> {
     for (const part of this.parts) this.remove(part);
   }
 
-  /** Returns the drafts of this question that are not older than the server's. Older drafts are removed. */
+  /** Returns the drafts of this question that are based on the server's present revision. Others are removed. */
   restore(revisionOnServer: (part: Part) => number): { part: Part; body: object }[] {
     this.removeDraftsOfOthers();
     return this.parts.flatMap((part) => {
@@ -72,11 +72,11 @@ export class UnsentDrafts<Part extends string> {
 
 const renameOldFields = (body: object): object => Object.fromEntries(Object.entries(body).map(([name, value]) => [RENAMED_FIELDS.get(name) ?? name, value as unknown]));
 
-/** If storage is missing or full, the draft is in this window only. */
+/** Runs an operation on the storage. If the storage is missing or full, only this window keeps the draft. */
 function withStorage(operation: () => void): void {
   try {
     operation();
   } catch {
-    // The draft is also on the form and in the next request.
+    // The form still has the draft, and the next request sends it.
   }
 }

@@ -34,13 +34,13 @@ export interface ViewerEvents {
   boxesChanged: () => void;
   /** The radiograph in front has been painted. */
   imageDrawn: () => void;
-  /** Another box is marked. */
+  /** Another box is selected. */
   selectionChanged: () => void;
   /** `imageState` may have changed. */
   imageStateChanged: () => void;
 }
 
-/** Of all images of an exam together; "none": the workspace has no pixels of it. */
+/** The state of all images of an exam together; "none" if the workspace has no pixels of the exam. */
 export type ImageState = "drawn" | "loading" | "failed" | "none";
 
 /** The interface of a viewer. */
@@ -75,7 +75,7 @@ export interface ImageViewer {
   end(): void;
   /** The form has requested the next question: prefetch its images. */
   prefetchNext?(): void;
-  /** Offers a key that is fixed, such as an arrow while a box is selected. Returns whether it was handled. */
+  /** Handles a fixed key, such as an arrow while a box is selected. Returns whether it was handled. */
   handleKey?(event: KeyboardEvent): boolean;
   /** Whether the viewer has that action. */
   hasAction(id: ActionId): boolean;
@@ -83,7 +83,7 @@ export interface ImageViewer {
   runAction(id: ActionId, event?: KeyboardEvent): boolean;
 }
 
-const VIEWER_SETTING = "overread-viewer"; // in the browser: the browser decides which of the two it can run
+const VIEWER_SETTING = "overread-viewer"; // stored in the browser, because not every browser can run the radiograph viewer
 
 const isPlainChosen = (): boolean => localStorage.getItem(VIEWER_SETTING) === "plain";
 
@@ -106,15 +106,15 @@ export function createViewer(events: ViewerEvents, preferences: InputPreferences
   return new PlainEditor(events);
 }
 
-/** The button to the other viewer. The page reloads, and drafts restore everything; `flush` sends them. */
+/** The button that switches to the other viewer. `flush` sends the drafts, from which the reloaded page restores the input. */
 export function viewerSwitch(flush: () => Promise<void>): HTMLElement {
-  const toPlain = !isPlainChosen();
+  const leadsToPlain = !isPlainChosen();
   const switchViewer = async (): Promise<void> => {
-    localStorage.setItem(VIEWER_SETTING, toPlain ? "plain" : "room");
+    localStorage.setItem(VIEWER_SETTING, leadsToPlain ? "plain" : "room");
     await flush();
     location.reload();
   };
   const failureHint = failure !== "" && h("span", { class: "hint", role: "status", title: failure }, "The viewer could not start. This is the basic viewer.");
-  const title = toPlain ? "show a static image with boxes, for browsers in which the full viewer is slow" : "show the radiograph with window, zoom and full pixel data";
-  return h("span", { class: "viewer-switch" }, failureHint, h("button", { type: "button", class: "quiet", title, onclick: switchViewer }, toPlain ? "Use basic viewer" : "Use full viewer"));
+  const title = leadsToPlain ? "show a static image with boxes, for browsers in which the full viewer is slow" : "show the radiograph with window, zoom and full pixel data";
+  return h("span", { class: "viewer-switch" }, failureHint, h("button", { type: "button", class: "quiet", title, onclick: switchViewer }, leadsToPlain ? "Use basic viewer" : "Use full viewer"));
 }

@@ -13,8 +13,8 @@ export class ViewingClock {
   private lastActivityAt = 0;
   private isImageDrawn = false;
   private wasHidden = false;
-  private unreported = 0;
-  private stopped = true;
+  private unreportedSeconds = 0;
+  private isStopped = true;
   private idleAfter = IDLE_AFTER;
   private readonly cleanups: (() => void)[];
 
@@ -42,8 +42,8 @@ export class ViewingClock {
     this.lastTickAt = this.lastActivityAt = performance.now();
     this.isImageDrawn = false;
     this.wasHidden = document.hidden;
-    this.unreported = 0;
-    this.stopped = false;
+    this.unreportedSeconds = 0;
+    this.isStopped = false;
     this.idleAfter = idleAfter;
   }
 
@@ -55,7 +55,7 @@ export class ViewingClock {
 
   stop(): void {
     this.tick();
-    this.stopped = true;
+    this.isStopped = true;
   }
 
   /** Start or end a break. A break counts as time away. */
@@ -73,8 +73,8 @@ export class ViewingClock {
   }
 
   reportNow(): void {
-    if (this.stopped) return;
-    this.unreported = 0;
+    if (this.isStopped) return;
+    this.unreportedSeconds = 0;
     this.report(this.getTotals());
   }
 
@@ -86,14 +86,14 @@ export class ViewingClock {
     const now = performance.now();
     const elapsed = (now - this.lastTickAt) / 1000;
     this.lastTickAt = now;
-    if (this.stopped) return;
+    if (this.isStopped) return;
     // Timers are throttled in a hidden page, so the time since the last tick counts by the visibility at its start.
     const isAway = this.wasHidden || this.paused || (now - this.lastActivityAt) / 1000 > this.idleAfter;
     this.wasHidden = document.hidden;
     this.times.seconds += elapsed;
     if (isAway) this.times.seconds_away += elapsed;
     else if (this.isImageDrawn) this.times.seconds_looking += elapsed;
-    this.unreported += elapsed;
-    if (this.unreported >= REPORT_EVERY) this.reportNow();
+    this.unreportedSeconds += elapsed;
+    if (this.unreportedSeconds >= REPORT_EVERY) this.reportNow();
   }
 }

@@ -31,7 +31,7 @@ class UnsavedInput {
   private readonly touchedFields = new WeakSet<Field>();
   private readonly personPrefix: string;
   private readonly cleanups: (() => void)[];
-  private shownOffers = "";
+  private shownOffersJson = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(parent: HTMLElement, person: number) {
@@ -99,9 +99,9 @@ class UnsavedInput {
       if (storedText.text === field.value) sessionStorage.removeItem(key); // it is saved
       else if (field.offsetParent) offers.push({ field, key, ...storedText });
     }
-    const offered = JSON.stringify(offers.map(({ key, at }) => [key, at]));
-    if (offered === this.shownOffers) return;
-    this.shownOffers = offered;
+    const offersJson = JSON.stringify(offers.map(({ key, at }) => [key, at]));
+    if (offersJson === this.shownOffersJson) return;
+    this.shownOffersJson = offersJson;
     this.root.replaceChildren(...offers.map((offer) => this.buildOffer(offer)));
   }
 

@@ -71,7 +71,7 @@ export class BoxEdits {
     this.add(before.radiograph, copy.label, copy.box);
   }
 
-  /** Undoes or redoes one step. Returns the changed radiograph; null if no single one changed, undefined if there is no step. */
+  /** Undoes or redoes one step. Returns the radiograph of the first changed box; null if no box changed, undefined if there is no step. */
   stepHistory(direction: "undo" | "redo"): string | null | undefined {
     const history = this.context.history();
     const before = history.current;

@@ -1,7 +1,7 @@
 // The boxes of one radiograph, drawn by Konva over the image, in CSS pixels of the pane.
 //
 // Konva's own scaling is not used: each box is placed by the view, so that lines, handles and labels keep their
-// size at every zoom and the way back to the matrix is the one of transform.ts.
+// size at every zoom, and transform.ts converts positions back to the matrix.
 
 import Konva from "konva/lib/Core";
 import { Label, Tag } from "konva/lib/shapes/Label";
@@ -23,7 +23,7 @@ const SIDES = ["top-center", "middle-left", "middle-right", "bottom-center"];
 
 export interface BoxLayerEvents {
   select: (id: number | null) => void;
-  /** A drag or a pull at a handle has ended. */
+  /** A box was moved or resized. */
   boxChanged: (id: number, box: Corners, resized: boolean) => void;
 }
 
@@ -131,7 +131,7 @@ export class BoxLayer {
     this.layer.batchDraw();
   }
 
-  /** Off while another tool has the pointer. */
+  /** Boxes do not listen to the pointer while another tool is active. */
   setListening(enabled: boolean): void {
     this.layer.listening(enabled);
     this.handles.visible(enabled);
@@ -210,5 +210,5 @@ function getCorners(rect: Rect): Corners {
   return [x, y, x + width, y + height];
 }
 
-/** A label inside of a surrounding box can't avoid that box. */
+/** Whether the first box contains the second, whose label then cannot avoid the first. */
 const contains = ([a, b, c, d]: Corners, [e, f, g, h]: Corners): boolean => a <= e && b <= f && c >= g && d >= h;

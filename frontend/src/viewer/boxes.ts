@@ -58,7 +58,7 @@ export function includesBox(box: { radiograph: string; label: string; box: Corne
   return originals.some((other) => other.radiograph === box.radiograph && other.label === box.label && other.box.every((value, index) => Math.abs(value - box.box[index]!) <= 0.02));
 }
 
-/** Boxes now, before and after; undo and redo have no limit. */
+/** The current boxes, with the earlier and later states for undo and redo, which have no limit. */
 export class BoxHistory {
   private past: Boxes[] = [];
   private future: Boxes[] = [];
@@ -66,7 +66,7 @@ export class BoxHistory {
 
   constructor(public current: Boxes = []) {}
 
-  /** A new state. Steps of the same `undoGroup` in a row (nudges of one box) are undone together. */
+  /** Set a new state. Consecutive states of the same `undoGroup` (nudges of one box) are undone together. */
   apply(next: Boxes, undoGroup = ""): void {
     if (next === this.current) return;
     if (!undoGroup || undoGroup !== this.lastUndoGroup) this.past.push(this.current);
@@ -109,6 +109,6 @@ export class BoxHistory {
 
 /** The radiograph of the first box that differs between two states. */
 export function findChangedRadiograph(before: Boxes, after: Boxes): string | null {
-  const differs = (candidates: Boxes, excluded: Boxes): ViewerBox | undefined => candidates.find((box) => !excluded.includes(box));
-  return (differs(after, before) ?? differs(before, after))?.radiograph ?? null;
+  const findBoxNotIn = (boxes: Boxes, otherBoxes: Boxes): ViewerBox | undefined => boxes.find((box) => !otherBoxes.includes(box));
+  return (findBoxNotIn(after, before) ?? findBoxNotIn(before, after))?.radiograph ?? null;
 }

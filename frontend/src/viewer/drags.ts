@@ -18,7 +18,7 @@ export interface Drag {
 
 const doNothing = (): null => null;
 
-/** Right is wider, up is brighter. A step is a share of the window, so that narrow windows can be set precisely. */
+/** Dragging right widens the window, dragging up brightens the image. A step is a share of the window, so that narrow windows can be set precisely. */
 export function createWindowDrag(pane: Pane, event: PointerEvent, onMove: () => void): Drag {
   const { picture, voi } = pane;
   if (!picture || !voi) return { move: doNothing, finish: doNothing, cancel: doNothing };
@@ -91,24 +91,24 @@ export function createRectangleDrag(pane: Pane, event: PointerEvent, isDashed: b
   };
 }
 
-/** A new line of a measurement, or the end of an existing one. */
+/** Draws a new line of a measurement, or moves an end of an existing line. */
 export function createMeasurementDrag(pane: Pane, event: PointerEvent, kind: MeasurementKind): Drag {
   const before = pane.measurement;
   const position = pane.findPosition(event);
-  const grip = before?.kind === kind ? pane.findMeasuredEnd(position) : null;
+  const grabbedEnd = before?.kind === kind ? pane.findMeasuredEnd(position) : null;
   const isNextLeg = before?.kind === "angle" && before.lines.length === 1;
   const start = findLineStart(before, kind, toMatrix(pane.view, position));
   return {
     move: (moveEvent) => {
       const end = toMatrix(pane.view, pane.findPosition(moveEvent));
-      pane.setMeasurement(before && grip && !isNextLeg ? moveEnd(before, grip.lineIndex, grip.endIndex, end) : addLine(before, kind, [start, end]));
+      pane.setMeasurement(before && grabbedEnd && !isNextLeg ? moveEnd(before, grabbedEnd.lineIndex, grabbedEnd.endIndex, end) : addLine(before, kind, [start, end]));
     },
     finish: doNothing,
     cancel: () => pane.setMeasurement(before),
   };
 }
 
-/** The window that shows a region best: between its 1st and 99th percentile. */
+/** Set the window between the 1st and the 99th percentile of a region. */
 export function setRegionWindow(pane: Pane, region: Corners): void {
   if (!pane.picture) return;
   const { metadata, levels, values } = pane.picture;

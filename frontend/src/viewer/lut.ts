@@ -6,16 +6,16 @@ const VALUE_COUNT = 65_536;
 
 export const getOffset = (metadata: ImageMetadata): number => metadata.offset ?? (metadata.signed ? 32_768 : 0);
 
-/** The value after the modality transform (PS3.3 C.11.1) of each value on the wire. */
+/** The value after the modality transform (PS3.3 C.11.1) of each transferred value. */
 export function computeModalityValues(metadata: ImageMetadata): Float32Array {
   const { kind, slope, intercept, table_first: first, table } = metadata.modality;
   const offset = getOffset(metadata);
   const values = new Float32Array(VALUE_COUNT);
-  for (let wire = 0; wire < VALUE_COUNT; wire += 1) {
-    const stored = wire - offset;
-    if (kind === "linear") values[wire] = stored * slope + intercept;
-    else if (kind === "table") values[wire] = table[Math.min(Math.max(stored - first, 0), table.length - 1)]!;
-    else values[wire] = stored;
+  for (let transferred = 0; transferred < VALUE_COUNT; transferred += 1) {
+    const stored = transferred - offset;
+    if (kind === "linear") values[transferred] = stored * slope + intercept;
+    else if (kind === "table") values[transferred] = table[Math.min(Math.max(stored - first, 0), table.length - 1)]!;
+    else values[transferred] = stored;
   }
   return values;
 }
@@ -24,9 +24,9 @@ export function computeModalityValues(metadata: ImageMetadata): Float32Array {
 export function applyWindow(value: number, window: Window): number {
   const { center, width } = window;
   if (window.function === "SIGMOID") return 1 / (1 + Math.exp((-4 * (value - center)) / width));
-  const exact = window.function === "LINEAR_EXACT";
-  const middle = exact ? center : center - 0.5;
-  const span = exact ? width : width - 1;
+  const isExact = window.function === "LINEAR_EXACT";
+  const middle = isExact ? center : center - 0.5;
+  const span = isExact ? width : width - 1;
   if (value <= middle - span / 2) return 0;
   if (value > middle + span / 2) return 1;
   return (value - middle) / span + 0.5;
@@ -40,9 +40,9 @@ export function computeBrightness(value: number, voi: Voi): number {
 }
 
 /**
- * Opaque grey pixels, as a canvas has them, for each value on the wire.
+ * The pixel of a canvas, an opaque grey, for each transferred value.
  *
- * Polarity comes last (PS3.3 C.7.6.3.1.2): `metadata.inverted`, and again if the user inverts. Padding is
+ * Inversion comes last (PS3.3 C.7.6.3.1.2): once for `metadata.inverted`, once if the user inverts. Padding is
  * background and always black (C.7.5.1.1.2).
  */
 export function buildGreyTable(metadata: ImageMetadata, values: Float32Array, voi: Voi, invert: boolean, table = new Uint32Array(VALUE_COUNT)): Uint32Array {
@@ -50,12 +50,12 @@ export function buildGreyTable(metadata: ImageMetadata, values: Float32Array, vo
   const isInverted = metadata.inverted !== invert;
   const first = Math.max(metadata.stored_min + offset, 0);
   const last = Math.min(metadata.stored_max + offset, VALUE_COUNT - 1);
-  for (let wire = first; wire <= last; wire += 1) {
-    const brightness = computeBrightness(values[wire]!, voi);
+  for (let transferred = first; transferred <= last; transferred += 1) {
+    const brightness = computeBrightness(values[transferred]!, voi);
     const level = Math.round((isInverted ? 1 - brightness : brightness) * 255);
-    table[wire] = 0xff000000 | (level << 16) | (level << 8) | level;
+    table[transferred] = 0xff000000 | (level << 16) | (level << 8) | level;
   }
-  table.fill(table[first]!, 0, first); // between image and padding, means of both occur
+  table.fill(table[first]!, 0, first); // means of image and padding, as in pyramid.ts, are outside the range
   table.fill(table[last]!, last + 1);
   if (metadata.padding) table.fill(0xff000000, Math.max(metadata.padding[0] + offset, 0), Math.max(metadata.padding[1] + offset + 1, 0));
   return table;

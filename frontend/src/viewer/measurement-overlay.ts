@@ -40,7 +40,7 @@ export class MeasurementOverlay {
     this.text.style.transform = `translate(${Math.max(0, Math.min(right + 8, view.width - width - 4))}px, ${Math.min(Math.max(lower - 10, 0), view.height - 24)}px)`;
   }
 
-  /** The line and the end of it at a point in CSS pixels of the pane. */
+  /** The line end at a point in CSS pixels of the pane; null if there is none. */
   findEnd(view: View, [x, y]: Point): { lineIndex: number; endIndex: number } | null {
     for (const [lineIndex, line] of (this.measurement?.lines ?? []).entries())
       for (const [endIndex, end] of line.entries()) {

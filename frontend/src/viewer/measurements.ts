@@ -1,4 +1,4 @@
-// Measurements on a radiograph: length, cardiothoracic ratio, angle. Pure functions; they enter no verdict.
+// Measurements on a radiograph: length, cardiothoracic ratio, angle. Pure functions. Measurements are not part of a verdict.
 
 import type { ImageMetadata } from "./types";
 
@@ -8,7 +8,7 @@ export type Line = readonly [Point, Point];
 
 export type Measurement =
   | { kind: "ruler"; lines: readonly [Line] }
-  /** The width of the heart, then that of the thorax. */
+  /** The width of the heart, then the width of the thorax. */
   | { kind: "heart-ratio"; lines: readonly [Line] | readonly [Line, Line] }
   /** Both lines meet at the vertex: the first ends there, the second starts there. */
   | { kind: "angle"; lines: readonly [Line] | readonly [Line, Line] };
@@ -22,7 +22,7 @@ interface Unit {
   name: "mm" | "px";
 }
 
-/** Millimetres if the pixel spacing is known, else pixels; pixels that are not square are counted along the rows. */
+/** Millimetres if the pixel spacing is known, else pixels, where the width of a pixel counts as 1. */
 function getUnit({ spacing, aspect: [vertical, horizontal] }: ImageMetadata): Unit {
   if (spacing?.kind && spacing.row_mm && spacing.column_mm) return { across: spacing.column_mm, down: spacing.row_mm, name: "mm" };
   return { across: 1, down: vertical / horizontal, name: "px" };
@@ -65,7 +65,7 @@ function formatWidth(metadata: ImageMetadata, line: Line): string {
 
 const formatNumber = (value: number, digits: number): string => (Number.isFinite(value) ? value.toFixed(digits) : "not defined");
 
-/** The distance between two points, and the plane of the measurement; without a valid spacing in pixels alone. */
+/** The distance between two points, and the plane of the measurement; only pixels if there is no valid spacing. */
 export function formatLength(metadata: ImageMetadata, from: Point, to: Point): string {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const pixels = `${Math.hypot(dx, dy).toFixed(0)} px`;
@@ -83,7 +83,7 @@ export function addLine(before: Measurement | null, kind: MeasurementKind, line:
   return { kind, lines: [first, kind === "angle" ? [first[1], line[1]] : line] };
 }
 
-/** Where the next line starts at: the vertex of an angle that has one leg, else the point itself. */
+/** Where the next line starts: the vertex of an angle that has one leg, else the point itself. */
 export function findLineStart(before: Measurement | null, kind: MeasurementKind, point: Point): Point {
   return kind === "angle" && before?.kind === "angle" && before.lines.length === 1 ? before.lines[0][1] : point;
 }

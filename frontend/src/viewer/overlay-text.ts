@@ -19,11 +19,11 @@ export function findEdgeLetters(orientation: readonly [string, string] | null, [
   if (!orientation) return null;
   const [row, column] = orientation;
   const letterAlong = (x: number, y: number): string => (x === 1 ? row : x === -1 ? opposite(row) : y === 1 ? column : y === -1 ? opposite(column) : "");
-  // the direction of the matrix that a direction of the screen is: the turn's transpose
+  // the transposed orientation maps directions of the screen to directions of the matrix
   return { right: letterAlong(a, b), left: letterAlong(-a, -b), bottom: letterAlong(c, d), top: letterAlong(-c, -d) };
 }
 
-/** Whether lengths in millimetres may be read, and why not. */
+/** Where the ruler's millimetres are measured, or why it shows only pixels. */
 export function rulerNote(metadata: ImageMetadata): string {
   const { spacing } = metadata;
   if (spacing?.kind) return spacing.note || `lengths ${spacing.kind}`;
@@ -32,13 +32,13 @@ export function rulerNote(metadata: ImageMetadata): string {
 
 const formatValue = (value: number): string => (Math.abs(value) >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toFixed(2));
 
-/** Column, row and value of the pixel at a position of the matrix; empty off the image. */
+/** Column, row and value of the pixel at a position of the matrix; empty outside the image. */
 export function formatPixel(metadata: ImageMetadata, matrix: Uint16Array, values: Float32Array, [x, y]: readonly [number, number]): string {
   const [column, row] = [Math.floor(x), Math.floor(y)];
   if (column < 0 || row < 0 || column >= metadata.columns || row >= metadata.rows) return "";
-  const wire = matrix[row * metadata.columns + column]!;
-  const stored = wire - getOffset(metadata);
-  const formatted = formatValue(values[wire]!);
+  const transferred = matrix[row * metadata.columns + column]!;
+  const stored = transferred - getOffset(metadata);
+  const formatted = formatValue(values[transferred]!);
   return `x ${column} y ${row}: ${formatted}${formatted === String(stored) ? "" : ` (stored ${stored})`}`;
 }
 

@@ -16,7 +16,7 @@ export interface PaneGridEvents {
   paneRemoved: (pane: Pane) => void;
   /** The radiograph in front is on screen. */
   imageDrawn: () => void;
-  /** A radiograph of the exam is loaded, or could not be. */
+  /** A radiograph of the exam was loaded or failed to load. */
   loadEnded: () => void;
   /** Another radiograph is in front, or its view has changed. */
   viewChanged: () => void;
@@ -42,8 +42,8 @@ export class PaneGrid {
     const sorted = sortForHanging(radiographs);
     this.removePanes(new Set(sorted.map(getAddress)));
     const added = sorted.filter((radiograph) => !this.panesByAddress.has(getAddress(radiograph)));
-    this.orderedPanes = sorted.map((radiograph) => this.getPane(radiograph));
-    this.reload(); // what failed for the last question of this exam
+    this.orderedPanes = sorted.map((radiograph) => this.getOrCreatePane(radiograph));
+    this.reload(); // retries what failed for the last question of this exam
     const front = this.orderedPanes.find((pane) => pane === this.front) ?? this.orderedPanes[0];
     void this.load(this.orderedPanes.filter(({ radiograph }) => added.includes(radiograph)), front);
     if (front) this.bringToFront(front);
@@ -51,8 +51,8 @@ export class PaneGrid {
   }
 
   /**
-   * Whether the images of the exam are on screen. A radiograph behind the one in front counts as drawn once it is
-   * loaded; one without pixels in the workspace is not waited for.
+   * Whether the images of the exam are on screen. A radiograph that is not in front counts as drawn once it is
+   * loaded. Radiographs without pixels in the workspace are ignored.
    */
   get imageState(): ImageState {
     const panes = this.orderedPanes.filter(({ radiograph }) => hasPixels(radiograph));
@@ -125,7 +125,7 @@ export class PaneGrid {
     return h("button", { type: "button", "aria-pressed": isFront, title: `Next radiograph${keyHint("next-radiograph")}`, onclick: () => this.bringToFront(pane) }, `${index + 1}. ${pane.radiograph.view}`);
   }
 
-  private getPane(radiograph: Radiograph): Pane {
+  private getOrCreatePane(radiograph: Radiograph): Pane {
     const address = getAddress(radiograph);
     const existing = this.panesByAddress.get(address);
     if (existing) {
@@ -139,17 +139,17 @@ export class PaneGrid {
     return pane;
   }
 
-  /** Load one after the other, the front pane first, so that others do not delay it. */
+  /** Load panes one after the other, the front pane first, so that others do not delay it. */
   private async load(panes: readonly Pane[], front: Pane | undefined): Promise<void> {
     for (const pane of [...panes].sort((first, second) => Number(second === front) - Number(first === front))) {
       const address = getAddress(pane.radiograph);
-      if (this.panesByAddress.get(address) !== pane) continue; // the person moved on
+      if (this.panesByAddress.get(address) !== pane) continue; // the pane was removed meanwhile
       await pane.load(this.displayStates.get(address));
       this.events.viewChanged();
     }
   }
 
-  /** Remove the other panes and store their display states for a later return. */
+  /** Remove all panes but those of `keptAddresses`, and store their display states for a later return. */
   private removePanes(keptAddresses: ReadonlySet<string>): void {
     for (const [address, pane] of this.panesByAddress) {
       if (keptAddresses.has(address)) continue;

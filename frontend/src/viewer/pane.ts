@@ -18,7 +18,7 @@ export interface DisplayState {
   view: View;
 }
 
-const SLOW = 12; // milliseconds; a drag whose frames take longer is painted coarsely until it rests
+const SLOW = 12; // milliseconds; if frames take longer, they are coarse until the drag rests
 const MAGNIFIER = 220; // CSS pixels
 
 export class Pane {
@@ -61,7 +61,7 @@ export class Pane {
     this.resizeObserver.observe(this.root);
   }
 
-  /** Fetch the matrix and show it with its earlier display state or in its first window. */
+  /** Fetch the matrix and show it with its earlier display state or with the first preset. */
   async load(before: DisplayState | undefined): Promise<void> {
     const { radiograph } = this;
     if (!hasPixels(radiograph)) {
@@ -78,7 +78,7 @@ export class Pane {
       if (!this.isEnded) this.onLoadEnded();
       return;
     }
-    if (this.isEnded) return; // the person moved on before it was loaded
+    if (this.isEnded) return; // the pane was removed before the image was loaded
     const { metadata, limitation } = this.picture;
     this.notice.textContent = [limitation, ...(metadata.notes ?? [])].filter(Boolean).join(" · ");
     this.presets = this.picture.presets;
@@ -99,7 +99,7 @@ export class Pane {
     void this.load(undefined);
   }
 
-  /** Whether its image is loaded. */
+  /** Whether the image is loaded. */
   get loadState(): "loaded" | "loading" | "failed" {
     if (this.hasFailed) return "failed";
     return this.picture ? "loaded" : "loading";
@@ -166,7 +166,7 @@ export class Pane {
     this.drawMagnifier();
   }
 
-  /** During a drag, frame rate has priority over quality. */
+  /** Prefer frame rate to quality during a drag. */
   setBusy(enabled: boolean): void {
     this.isBusy = enabled;
     if (!enabled) this.requestPaint();
@@ -182,7 +182,7 @@ export class Pane {
     if (width < 2 || height < 2) return;
     if (width === this.view.width && height === this.view.height && this.view.ratio === devicePixelRatio) return;
     this.view = resizeView(this.view, width, height, devicePixelRatio);
-    if (this.picture) this.paint(); // at once: another size must not flash
+    if (this.picture) this.paint(); // at once, so that the old size does not flash
   }
 
   end(): void {
@@ -201,13 +201,13 @@ export class Pane {
     const { metadata, levels, values } = this.picture;
     if (this.isTableStale) buildGreyTable(metadata, values, this.voi, this.invert, this.table);
     this.isTableStale = false;
-    const coarse = this.isBusy && this.imageCanvas.lastFrameTime > SLOW;
-    this.imageCanvas.draw(levels, this.view, this.table, coarse);
+    const isCoarse = this.isBusy && this.imageCanvas.lastFrameTime > SLOW;
+    this.imageCanvas.draw(levels, this.view, this.table, isCoarse);
     this.layer.applyView(this.view);
     this.overlay.update(this.view, metadata);
     this.writeText();
     this.drawMagnifier();
-    if (coarse) {
+    if (isCoarse) {
       clearTimeout(this.sharpTimer);
       this.sharpTimer = window.setTimeout(() => this.paintSharp(), 120);
     }
@@ -219,7 +219,7 @@ export class Pane {
     this.imageCanvas.draw(this.picture.levels, this.view, this.table);
   }
 
-  /** A round part of the image at three times its size, under the pointer. */
+  /** Draw the part of the image under the pointer, round and at three times its size. */
   private drawMagnifier(): void {
     const { canvas } = this.magnifierCanvas;
     canvas.hidden = !this.isMagnifying || !this.pointer || !this.picture;
@@ -234,8 +234,8 @@ export class Pane {
     if (!this.picture || !this.voi) return;
     const { metadata, levels, values } = this.picture;
     const pointerText = this.pointer ? formatPixel(metadata, levels[0].matrix, values, toMatrix(this.view, this.pointer)) : "";
-    const inverted = this.invert ? " inverted" : "";
-    this.statusText.textContent = [`${Math.round(this.view.zoom * 100)} %`, formatWindow(this.voi) + inverted, pointerText].filter(Boolean).join(" · ");
+    const invertedSuffix = this.invert ? " inverted" : "";
+    this.statusText.textContent = [`${Math.round(this.view.zoom * 100)} %`, formatWindow(this.voi) + invertedSuffix, pointerText].filter(Boolean).join(" · ");
     const edges = findEdgeLetters(metadata.orientation, this.view.orientation);
     (["top", "right", "bottom", "left"] as const).forEach((edge, index) => (this.edgeLetters[index]!.textContent = edges?.[edge] ?? ""));
     const orientation = this.view.orientation.join();

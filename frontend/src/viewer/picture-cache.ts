@@ -1,4 +1,4 @@
-// Loads and caches matrices, prefetches the next exam's, and falls back on an 8-bit picture.
+// Loads and caches pictures, prefetches those of the next exam, and falls back to an 8-bit picture.
 
 import { fetchPictureInWorker } from "./worker-client";
 import type { ImageMetadata, Radiograph } from "./types";
@@ -20,19 +20,19 @@ const cache = new Map<string, Promise<Picture>>();
 /** The radiograph's picture, from the cache or loaded. A failure is not cached. */
 export function loadPicture(radiograph: PictureAddresses): Promise<Picture> {
   const { pixelsUrl, metadataUrl } = radiograph;
-  let loading = cache.get(pixelsUrl);
-  if (loading) cache.delete(pixelsUrl); // and in again, as the one used last
-  loading ??= fetchPictureInWorker(pixelsUrl, metadataUrl).catch((problem: unknown) => {
+  let picturePromise = cache.get(pixelsUrl);
+  if (picturePromise) cache.delete(pixelsUrl); // added again below, as the most recently used
+  picturePromise ??= fetchPictureInWorker(pixelsUrl, metadataUrl).catch((problem: unknown) => {
     if (radiograph.previewUrl && !(problem instanceof PictureUnavailableError)) return loadEightBitPicture(radiograph, problem);
     throw problem;
   });
-  cache.set(pixelsUrl, loading);
-  loading.catch(() => cache.delete(pixelsUrl));
+  cache.set(pixelsUrl, picturePromise);
+  picturePromise.catch(() => cache.delete(pixelsUrl));
   for (const oldest of cache.keys()) {
     if (cache.size <= CACHE_SIZE) break;
     cache.delete(oldest);
   }
-  return loading;
+  return picturePromise;
 }
 
 /** Remove all matrices from memory. */
@@ -49,7 +49,7 @@ export async function prefetch(upcoming: PictureAddresses[]): Promise<void> {
 
 /** Fetch the first of the next radiographs at once, in parallel with its question. */
 export function fetchFirst([next]: readonly PictureAddresses[]): void {
-  if (next) loadPicture(next).catch(() => undefined); // asked for again when it is shown
+  if (next) loadPicture(next).catch(() => undefined); // the pane loads it again when it is shown
 }
 
 /** Load the 8-bit picture in the server's window instead of the matrix. */
@@ -59,7 +59,7 @@ async function loadEightBitPicture({ previewUrl = "", ...size }: PictureAddresse
   await image.decode().catch(() => {
     throw new PictureUnavailableError(problem instanceof Error ? problem.message : "The radiograph could not be loaded.");
   });
-  const [columns, rows] = [size.columns ?? image.naturalWidth, size.rows ?? image.naturalHeight]; // boxes are on that grid
+  const [columns, rows] = [size.columns ?? image.naturalWidth, size.rows ?? image.naturalHeight]; // boxes use this grid
   const canvas = new OffscreenCanvas(columns, rows);
   const context = canvas.getContext("2d")!;
   context.drawImage(image, 0, 0, columns, rows);

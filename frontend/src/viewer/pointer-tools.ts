@@ -122,8 +122,8 @@ export class PointerTools {
 
   private handleWheel(pane: Pane, event: WheelEvent): void {
     event.preventDefault();
-    const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 30 : 1;
-    pane.zoomBy(Math.exp(-Math.max(-300, Math.min(300, event.deltaY * lines)) / 500), pane.findPosition(event));
+    const pixelsPerUnit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 30 : 1;
+    pane.zoomBy(Math.exp(-Math.max(-300, Math.min(300, event.deltaY * pixelsPerUnit)) / 500), pane.findPosition(event));
     this.events.paneChanged(pane);
   }
 
@@ -146,8 +146,8 @@ export class PointerTools {
     if (event.button !== 0) return null;
     if (this.tool === "window") return createWindowDrag(pane, event, paneChanged);
     if (this.tool === "ruler" || this.tool === "heart-ratio" || this.tool === "angle") return createMeasurementDrag(pane, event, this.tool);
-    if (this.tool === "region") return withResult(createRectangleDrag(pane, event, true), (applyRegion) => this.applyRegion(pane, applyRegion));
-    if (!event.shiftKey && pane.layer.isOnShape(pane.findPosition(event))) return null; // a line or a handle: Konva's
+    if (this.tool === "region") return withResult(createRectangleDrag(pane, event, true), (region) => this.applyRegion(pane, region));
+    if (!event.shiftKey && pane.layer.isOnShape(pane.findPosition(event))) return null; // Konva handles the lines and handles of boxes
     return withResult(createRectangleDrag(pane, event, false), (box) => {
       if (box) this.events.boxDrawn(pane, box);
       else this.events.boxClicked(pane, this.boxAt(pane, event));
@@ -158,8 +158,8 @@ export class PointerTools {
     return pane.layer.labelAt(pane.findPosition(event)) ?? pane.layer.boxAt(pane.findMatrixPosition(event));
   }
 
-  private applyRegion(pane: Pane, applyRegion: Corners | null): void {
-    if (applyRegion) setRegionWindow(pane, applyRegion);
+  private applyRegion(pane: Pane, region: Corners | null): void {
+    if (region) setRegionWindow(pane, region);
     this.selectDefault();
     this.events.paneChanged(pane);
   }

@@ -40,7 +40,7 @@ export class QuestionBoxes {
     return this.originalBoxes.filter((box) => !includesBox(box, this.history.current));
   }
 
-  /** All of them by radiograph; null if none may differ from the original boxes. A radiograph without pixels has no place for boxes. */
+  /** All boxes by radiograph; null if none may differ from the original boxes. Radiographs without pixels are left out. */
   toDrawings(): Record<string, DrawnBox[]> | null {
     if (!this.mayDiffer) return null;
     return Object.fromEntries(this.idsWithPixels.map((id) => [id, this.listBoxesOn(id).map(({ label, box }) => ({ type: "Box" as const, label, box }))]));

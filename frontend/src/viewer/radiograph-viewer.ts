@@ -66,8 +66,8 @@ export class RadiographViewer implements ImageViewer {
       toolChanged: () => this.paintControls(),
     });
     this.pointerTools.leftButton = leftButton;
-    const keys = [listen(window, "keydown", (event) => this.handleControlKey(event), CAPTURE), listen(window, "keyup", (event) => this.handleKeyUp(event), CAPTURE), listen(window, "blur", () => this.releaseKeys(), CAPTURE)];
-    this.cleanups = [...keys, onFullScreenChange(() => this.paintControls()), () => this.pointerTools.end()];
+    const keyListeners = [listen(window, "keydown", (event) => this.handleControlKey(event), CAPTURE), listen(window, "keyup", (event) => this.handleKeyUp(event), CAPTURE), listen(window, "blur", () => this.releaseKeys(), CAPTURE)];
+    this.cleanups = [...keyListeners, onFullScreenChange(() => this.paintControls()), () => this.pointerTools.end()];
   }
 
   // ------------------------------------------------------------ questions and boxes
@@ -90,7 +90,7 @@ export class RadiographViewer implements ImageViewer {
     return this.locked ? null : this.boxes.toDrawings();
   }
 
-  /** Resolves when no box is in the middle of being drawn. */
+  /** Resolves when no box is being drawn. */
   async waitForDrawing(): Promise<void> {
     const deadline = performance.now() + 5000;
     while (this.pointerTools.isDrawing && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 16));
@@ -239,7 +239,7 @@ export class RadiographViewer implements ImageViewer {
     this.paneGrid.showNext();
   }
 
-  prefetchNext = (): void => fetchFirst(this.upcoming); // the form asks for the next question
+  prefetchNext = (): void => fetchFirst(this.upcoming); // the form has requested the next question
 
   bringToFront(pane: Pane): void {
     this.paneGrid.bringToFront(pane);
@@ -316,8 +316,8 @@ export class RadiographViewer implements ImageViewer {
     const { history } = this.boxes;
     const pressed = { [this.pointerTools.tool]: true, magnify: isMagnifying, "side-by-side": isSideBySide, link: isLinked, invert: pane?.invert, "full-screen": isFullScreen(this.root) };
     const disabled = { undo: !history.canUndo, redo: !history.canRedo, remove: this.selected === null, "mirror-box": this.selected === null, link: !isSideBySide };
-    const names = (flags: Record<string, unknown>): Set<string> => new Set(Object.keys(flags).filter((name) => flags[name]));
+    const listTrueNames = (flags: Record<string, unknown>): Set<string> => new Set(Object.keys(flags).filter((name) => flags[name]));
     const note = pane?.picture ? rulerNote(pane.picture.metadata) : "";
-    this.toolbar.paint({ pressed: names(pressed), disabled: names(disabled), presets: pane?.presets ?? [], voi: pane?.voi ?? null, note });
+    this.toolbar.paint({ pressed: listTrueNames(pressed), disabled: listTrueNames(disabled), presets: pane?.presets ?? [], voi: pane?.voi ?? null, note });
   }
 }

@@ -1,6 +1,7 @@
-// The image on a canvas, by the processor: a level of the pyramid, two weights a pixel, one look-up.
+// Paints the image on a canvas without the GPU: each pixel is interpolated in a level of the pyramid with two weights,
+// then looked up in the table of greys.
 //
-// With a window drag in mind: the table of greys is new at each frame, everything else is arithmetic on typed arrays.
+// During a window drag the table is new in each frame, so painting is limited to arithmetic on typed arrays.
 
 import { chooseLevel, type Levels } from "./pyramid";
 import { computeScales, type View } from "./transform";
@@ -11,8 +12,8 @@ const GRID_FROM_ZOOM = 16;
 const BLACK = 0xff000000;
 
 interface Axis {
-  index: Int32Array; // offset in the matrix of the nearer neighbour
-  weight: Int32Array; // of the farther one, of 256
+  index: Int32Array; // offset in the matrix of the first neighbour
+  weight: Int32Array; // of the second neighbour, 0 to 256
   first: number; // positions before `first` and from `end` on are outside the image
   end: number;
 }
@@ -35,11 +36,11 @@ function computeAxis(length: number, side: { size: number; full: number; factor:
   return { index, weight, first, end };
 }
 
-/** Paints what `view` shows into `pixels`, which is `width` x `height` pixels of the device. */
+/** Paints what `view` shows into `pixels`, an image of `width` x `height`. */
 export function paintImage(pixels: Uint32Array, width: number, height: number, levels: Levels, view: View, table: Uint32Array): void {
   const { matrix, columns, rows, factor } = chooseLevel(levels, view.zoom);
   const isNearest = view.zoom >= NEAREST_FROM_ZOOM;
-  const shrink = view.width / width; // CSS pixels to a painted one: a coarse frame has fewer than the device
+  const shrink = view.width / width; // CSS pixels per painted pixel; a coarse frame has fewer pixels than the device
   const [kx, ky] = computeScales(view, 1 / shrink);
   const [a, b, c, d] = view.orientation;
   const byColumn = { size: columns, full: view.columns, factor, stride: 1 };
@@ -84,7 +85,7 @@ export class ImageCanvas {
     this.context = this.canvas.getContext("2d", { alpha: false })!;
   }
 
-  /** `coarse` paints every second pixel each way: for the moments of a drag that a large screen can't keep up with. */
+  /** `isCoarse` paints every second pixel in both directions, for drags on screens too large for full frames. */
   draw(levels: Levels, view: View, table: Uint32Array, isCoarse = false): void {
     const startTime = performance.now();
     const scale = isCoarse ? 0.5 : 1;

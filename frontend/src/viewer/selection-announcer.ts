@@ -3,7 +3,7 @@
 import { h } from "../shared/dom";
 import type { PaneBox } from "./pane-boxes";
 
-const ANNOUNCE_DELAY = 250; // milliseconds without a further step, or a held arrow key would be read out pixel by pixel
+const ANNOUNCE_DELAY = 250; // milliseconds without a further change; otherwise each step of a held arrow key would be read out
 
 /** A sentence that describes the selected box; empty without a selection. */
 export function describeSelection(boxes: readonly PaneBox[]): string {

@@ -1,4 +1,4 @@
-// The viewer's row of controls: each a button with a name, its key in the title.
+// The viewer's row of controls. Each is a button with a name, and its title states the key.
 
 import { h, icon } from "../shared/dom";
 import { shortcutLabel, keyHint, type ActionId } from "../shared/shortcuts";
@@ -80,7 +80,7 @@ export interface ToolbarState {
 
 export class Toolbar {
   readonly root: HTMLElement;
-  /** The tools that have no room in the toolbar are below its edge until "More" shows them. */
+  /** Tools that do not fit into the toolbar are hidden below its edge until "More" shows them. */
   private readonly tools = h("div", { class: "tools" });
   private readonly fixedTools = h("span", { class: "group" });
   private readonly moreButton = h("button", { type: "button", class: "more", "aria-label": "More tools", title: "More tools", "aria-expanded": "false", onclick: () => this.setExpanded(!this.root.classList.contains("expanded")) }, "⋯");
@@ -95,11 +95,11 @@ export class Toolbar {
       title: windowTitle(),
       onchange: () => {
         onChoose(Number(this.windowSelect.value));
-        this.windowSelect.blur(); // keys are the form's again
+        this.windowSelect.blur(); // so that the form receives keys again
       },
     });
     this.root = h("div", { class: "toolbar", role: "toolbar", "aria-label": "Radiograph" }, this.tools, this.moreButton, this.fixedTools);
-    new ResizeObserver(() => this.findHiddenTools()).observe(this.tools);
+    new ResizeObserver(() => this.updateMoreButton()).observe(this.tools);
   }
 
   /** Build the groups of controls for a question. */
@@ -109,16 +109,16 @@ export class Toolbar {
     this.tools.replaceChildren(...groups.map((group, index) => (index === 2 ? this.windowSelect : h("span", { class: "group" }, ...group.map((control) => this.createButton(control))))));
     this.fixedTools.replaceChildren(...FULL_SCREEN_CONTROLS.map((control) => this.createButton(control)));
     this.setExpanded(false);
-    this.findHiddenTools();
+    this.updateMoreButton();
   }
 
-  /** Show all tools, over the image where they need further lines, or one line of them. */
+  /** Show all tools, with further lines over the image if necessary, or only one line of them. */
   private setExpanded(expanded: boolean): void {
     this.root.classList.toggle("expanded", expanded);
     this.moreButton.setAttribute("aria-expanded", String(expanded));
   }
 
-  private findHiddenTools(): void {
+  private updateMoreButton(): void {
     const [first, last] = [this.tools.firstElementChild?.firstElementChild, [...this.buttons.values()].findLast((button) => this.tools.contains(button))];
     const isWrapped = first && last ? last.getBoundingClientRect().top > first.getBoundingClientRect().bottom - 2 : false;
     this.moreButton.classList.toggle("unused", !isWrapped);

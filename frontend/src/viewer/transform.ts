@@ -1,11 +1,11 @@
 // The mapping between matrix and screen. Pure functions: each returns a new view.
 //
 // Three grids: the matrix (x column, y row, (0, 0) the outer corner of its first pixel), the screen (CSS pixels
-// from the pane's upper left corner), and the device's own pixels (`ratio` of them to a CSS pixel).
+// from the pane's upper left corner), and the device's own pixels (`ratio` per CSS pixel).
 
 import type { Corners } from "./types";
 
-/** Turned and mirrored: a matrix of 0 and ±1 by rows, applied to positions relative to the middle; y points down. */
+/** How the image is turned and mirrored: a matrix of 0 and ±1 by rows, applied to positions relative to the middle; y points down. */
 export type OrientationMatrix = readonly [number, number, number, number];
 
 export const UPRIGHT_ORIENTATION: OrientationMatrix = [1, 0, 0, 1];
@@ -17,13 +17,13 @@ export interface View {
   readonly columns: number;
   readonly rows: number;
   readonly aspect: readonly [number, number]; // vertical by horizontal size of a pixel (PS3.3 C.7.6.3.1.7)
-  readonly zoom: number; // device pixels to a pixel of the matrix; of pixels that are not square, to the shorter side
+  readonly zoom: number; // device pixels per pixel of the matrix; per shorter side if pixels are not square
   readonly x: number; // the point of the matrix that is in the middle of the pane
   readonly y: number;
   readonly orientation: OrientationMatrix;
 }
 
-/** CSS pixels to a column and to a row of the matrix, times `factor`. */
+/** CSS pixels per column and per row of the matrix, times `factor`. */
 export function computeScales({ zoom, ratio, aspect: [vertical, horizontal] }: View, factor = 1): [number, number] {
   const square = (zoom / ratio) * factor;
   return [square * Math.max(1, horizontal / vertical), square * Math.max(1, vertical / horizontal)];
@@ -44,7 +44,7 @@ export function toMatrix(view: View, [x, y]: readonly [number, number]): [number
   return [view.x + (a * dx + c * dy) / kx, view.y + (b * dx + d * dy) / ky];
 }
 
-/** A box on screen as left, top, right, bottom. Turns are by quarters, so it stays upright. */
+/** A box on screen as left, top, right, bottom. Only quarter turns exist, so it stays axis-aligned. */
 export function boxToScreen(view: View, [x0, y0, x1, y1]: Corners): Corners {
   return toCorners(toScreen(view, [x0, y0]), toScreen(view, [x1, y1]));
 }
@@ -84,13 +84,13 @@ export function zoomView(view: View, zoom: number, anchor: readonly [number, num
   return clampView({ ...next, x: next.x + before[0] - after[0], y: next.y + before[1] - after[1] });
 }
 
-/** Moved by so many CSS pixels. */
+/** Move the image by `dx` and `dy` CSS pixels. */
 export function panView(view: View, dx: number, dy: number): View {
   const [x, y] = toMatrix(view, [view.width / 2 - dx, view.height / 2 - dy]);
   return clampView({ ...view, x, y });
 }
 
-/** Some of the image stays in sight. */
+/** Keep the middle of the pane on the image. */
 function clampView(view: View): View {
   return { ...view, x: Math.min(view.columns, Math.max(0, view.x)), y: Math.min(view.rows, Math.max(0, view.y)) };
 }
@@ -118,7 +118,7 @@ function refitView(before: View, after: View): View {
   return Math.abs(before.zoom / computeFitZoom(before) - 1) < 0.01 ? fitView(after) : after;
 }
 
-/** Another size of the pane: a fitted view stays fitted, any other keeps its middle and zoom. */
+/** Adapt to another size of the pane: a fitted view stays fitted, any other view keeps its middle and zoom. */
 export function resizeView(view: View, width: number, height: number, ratio: number): View {
   const next = { ...view, width, height, ratio };
   return view.width < 2 || Math.abs(view.zoom / computeFitZoom(view) - 1) < 0.01 ? fitView(next) : next;

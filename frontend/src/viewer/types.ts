@@ -10,7 +10,7 @@ export interface Window {
   function: WindowFunction;
 }
 
-/** A stored VOI table (PS3.3 C.11.2.1.1): `values[0]` is for `first` and all below it; entries have `bits`. */
+/** A stored VOI table (PS3.3 C.11.2.1.1): `values[0]` is for the value `first` and all below it; entries have `bits` bits. */
 export interface VoiTable {
   name: string;
   first: number;
@@ -22,7 +22,7 @@ export type Voi = Window | VoiTable;
 
 export const isTable = (voi: Voi): voi is VoiTable => "values" in voi;
 
-/** From stored values to those that windows are given in (PS3.3 C.11.1). */
+/** Converts stored values to the values in which windows are given (PS3.3 C.11.1). */
 export interface Modality {
   kind: "identity" | "linear" | "table";
   slope: number;
@@ -54,11 +54,11 @@ export interface ImageMetadata {
   windows: Window[];
   voi_tables: VoiTable[];
   automatic: { center: number; width: number };
-  /** Which of tables and windows to begin with; a stored one may have nothing to do with the pixels. */
+  /** The table or window to show first; a stored one may not fit the pixels. */
   first_look?: { kind: "table" | "window" | "automatic"; index: number };
   spacing: Spacing | null;
   aspect: [number, number];
-  /** Where rows and columns run to, to the right and down, such as L and F (PS3.3 C.7.6.1.1.1). */
+  /** The directions in the patient to the right along a row and down along a column, such as L and F (PS3.3 C.7.6.1.1.1). */
   orientation: [string, string] | null;
   notes?: string[];
 }

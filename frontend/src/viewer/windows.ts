@@ -1,7 +1,7 @@
 // Available windows: those stored in the file, the full range, and percentiles of the pixel values.
 //
-// CR and DX values have no common scale as Hounsfield units are one, so a window that suits "the lung" or "the bones"
-// is read off the image, or off a region of it that the reader marks.
+// CR and DX values have no common scale such as Hounsfield units, so a window that suits "the lung" or "the bones"
+// is computed from the image, or from a region of it that the person marks.
 
 import { getOffset, approximateTable } from "./lut";
 import { isTable, type Corners, type ImageMetadata, type Voi, type Window } from "./types";
@@ -20,7 +20,7 @@ export function computeHistogram(matrix: Uint16Array, metadata: ImageMetadata, r
   if (!metadata.padding) return counts;
   const offset = getOffset(metadata);
   const unpadded = counts.slice().fill(0, Math.max(0, metadata.padding[0] + offset), Math.max(0, metadata.padding[1] + offset + 1));
-  return unpadded.some((count) => count > 0) ? unpadded : counts; // a region of nothing but padding is taken as it is
+  return unpadded.some((count) => count > 0) ? unpadded : counts; // in a region that contains only padding, the padding is counted
 }
 
 /** The window between two percentiles of the counts. `values` maps transferred values to modality values. */
@@ -28,9 +28,9 @@ export function createPercentileWindow(counts: Uint32Array, values: Float32Array
   const total = counts.reduce((sum, count) => sum + count, 0);
   const findValue = (percent: number): number => {
     let cumulative = 0;
-    for (let wire = 0; wire < counts.length; wire += 1) {
-      cumulative += counts[wire]!;
-      if (cumulative > 0 && cumulative >= (total * percent) / 100) return values[wire]!;
+    for (let transferred = 0; transferred < counts.length; transferred += 1) {
+      cumulative += counts[transferred]!;
+      if (cumulative > 0 && cumulative >= (total * percent) / 100) return values[transferred]!;
     }
     return values[counts.length - 1]!;
   };
@@ -42,13 +42,13 @@ function createWindow(name: string, first: number, second: number): Window {
   return { name, center: (first + second) / 2, width: Math.max(Math.abs(second - first), 1), function: "LINEAR_EXACT" };
 }
 
-/** From the least to the highest value that occurs. */
+/** The window from the lowest to the highest value of the image. */
 export function createFullRangeWindow(metadata: ImageMetadata, values: Float32Array): Window {
   const offset = getOffset(metadata);
   return createWindow("Full range", values[metadata.stored_min + offset]!, values[metadata.stored_max + offset]!);
 }
 
-/** The initial window. A lookup table is approximated by a window. */
+/** Returns a window unchanged, and the window that approximates a lookup table. */
 export function toWindow(voi: Voi, range: Window): Window {
   return isTable(voi) ? approximateTable(voi, range.center - range.width / 2, range.center + range.width / 2) : voi;
 }

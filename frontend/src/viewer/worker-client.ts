@@ -19,7 +19,7 @@ const pendingRequests = new Map<number, PendingRequest>();
 let lastId = 0;
 let worker: Worker | null | undefined;
 
-/** As `fetchPicture`. */
+/** Does what `fetchPicture` does, in the worker if there is one. */
 export function fetchPictureInWorker(pixelsUrl: string, metadataUrl: string): Promise<Picture> {
   worker ??= startWorker();
   const activeWorker = worker;
