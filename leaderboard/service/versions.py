@@ -61,10 +61,9 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
     ]
     if changed:
         raise Refused(
-            f"Release {release} has {count_text(len(changed), 'private question')} that the submissions "
-            f"did not answer in this form, such as {changed[0]!r}: new ones, or ones with another stem or "
-            "other options. "
-            "Create a leaderboard for it."
+            f"Release {release} has {count_text(len(changed), 'private question')} that are new or "
+            f"have another stem or other options, such as {changed[0]!r}, so that stored answers cannot be "
+            "scored. Create a leaderboard for this release."
         )
     add_version(db, leaderboard_id=board.id, version=board.version + 1, release_id=new_release.id, now=now)
     new_board = boards.load_leaderboard(db, name=leaderboard)

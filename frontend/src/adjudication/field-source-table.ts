@@ -70,7 +70,7 @@ export class FieldSourceTable {
 
   /** Returns a message about what is missing; null if nothing is. */
   describeMissing(): string | null {
-    if (this.decision === null) return "Use one of the versions (1, 2), combine them field by field, or reject the question (X).";
+    if (this.decision === null) return `Use one of the versions${keyHint("version-1")}, combine them field by field, or reject the question${keyHint("reject")}.`;
     if (this.decision === "reject") return null;
     const undecided = this.data.fields.find(({ name }) => !this.sources.has(name));
     if (undecided) return `Choose a version for: ${LABELS[undecided.name].toLowerCase()}.`;

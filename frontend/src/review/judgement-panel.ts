@@ -186,7 +186,7 @@ export class JudgementPanel {
     if (step) {
       this.setValue(step.name, value);
       this.rows.get(this.findCurrentStep()?.name ?? step.name)?.scrollIntoView({ block: "nearest" }); // the target of the next key
-    } else this.onChange(kind === "rating" ? `All ratings are given.${undoHint}` : `Both are given.${undoHint}`);
+    } else this.onChange(kind === "rating" ? `All ratings are given.${undoHint}` : `All required yes/no fields are given.${undoHint}`);
     return true;
   }
 

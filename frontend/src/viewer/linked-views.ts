@@ -1,16 +1,16 @@
 // Linked views: the view and window of one radiograph are applied to the other, scaled to it.
 
 import type { Pane } from "./pane";
-import { computeFitZoom } from "./transform";
+import { computeFitZoom, type View } from "./transform";
 import { isTable } from "./types";
 import { createFullRangeWindow } from "./windows";
 
-/** Apply relative zoom, relative position and relative window of one pane to another. */
+/** Apply orientation, relative zoom, relative position and relative window of one pane to another. */
 export function syncView(from: Pane, to: Pane): void {
   if (!from.picture || !to.picture || !from.voi) return;
   const { view } = from;
   const { columns, rows } = to.view;
-  const rotated = { ...to.view, turn: view.orientation };
+  const rotated: View = { ...to.view, orientation: view.orientation };
   to.setView({ ...rotated, zoom: (computeFitZoom(rotated) * view.zoom) / computeFitZoom(view), x: (view.x / view.columns) * columns, y: (view.y / view.rows) * rows });
   const presetIndex = from.presets.indexOf(from.voi);
   const matchingPreset = to.presets[presetIndex];

@@ -122,7 +122,7 @@ export class PaneGrid {
 
   private createTab(pane: Pane, index: number): HTMLElement {
     const isFront = String(pane === this.front);
-    return h("button", { type: "button", "aria-pressed": isFront, title: `Next radiograph${keyHint("next-radiograph")}`, onclick: () => this.bringToFront(pane) }, `${index + 1}. ${pane.radiograph.view}`);
+    return h("button", { type: "button", "aria-pressed": isFront, title: `Show this radiograph; next radiograph${keyHint("next-radiograph")}`, onclick: () => this.bringToFront(pane) }, `${index + 1}. ${pane.radiograph.view}`);
   }
 
   private getOrCreatePane(radiograph: Radiograph): Pane {

@@ -61,8 +61,8 @@ const ZOOM_CONTROLS: Control[] = [
   { id: "actual-size", name: "Actual size", symbol: "1:1" },
 ];
 const SEVERAL_VIEW_CONTROLS: Control[] = [
-  { id: "side-by-side", name: "Side by side", label: "Both", symbol: "", toggle: true },
-  { id: "link", name: "Link window, zoom and position", label: "Link", symbol: "", toggle: true },
+  { id: "side-by-side", name: "Side by side", label: "Side by side", symbol: "", toggle: true },
+  { id: "link", name: "Link window, zoom, position and rotation", label: "Link", symbol: "", toggle: true },
 ];
 const FULL_SCREEN_CONTROLS: Control[] = [{ id: "full-screen", name: "Full screen", label: "Full screen", symbol: "", toggle: true }];
 
