@@ -44,8 +44,9 @@ def _show_dataset(person: Person, dataset: str) -> None:
     report = read_report(job)
     if report is None:
         st.caption(
-            "A run looks for patient data in the texts, breaches of the terms of data use, and questions "
-            "that can be answered without the image, and ends with a bias report. No question is changed."
+            "A run looks for patient data in the texts, for language models to which the dataset may not be "
+            "sent, and for questions that can be answered without the image. It ends with a report on "
+            "imbalance by age, sex and view. No question is changed."
         )
     if not show_job_progress(job):
         left, right = st.columns([1, 2], vertical_alignment="bottom")

@@ -45,7 +45,7 @@ def _person_row(person: Person, has_second_factor: bool) -> dict[str, object]:
         "Display name": person.display_name,
         "Sign-in name": person.name,
         "Roles": ", ".join(sorted(person.roles)),
-        "Authenticator app": "on" if has_second_factor else "off",
+        "Authenticator app": "on" if has_second_factor else "not set up",
         "Status": _describe_status(person),
     }
 
@@ -57,7 +57,7 @@ def _mail_cell(setting: MailSetting | None) -> dict[str, object]:
 def _describe_status(person: Person) -> str:
     if person.disabled_at is not None:
         return f"disabled since {person.disabled_at:%Y-%m-%d}"
-    return "demo" if person.demo else "active"
+    return "active (demo)" if person.demo else "active"
 
 
 main()

@@ -12,7 +12,7 @@ from ui.prompt_bench.bench_form import show_bench_form
 from ui.prompt_bench.bench_report import show_report
 from ui.prompt_bench.bench_view import show_experts, show_runs
 from ui.region_checks.check_view import show_region_checks
-from ui.widgets import page_fragment, show_empty_state
+from ui.widgets import page_fragment
 
 _NEW = "New prompt bench"
 
@@ -21,10 +21,9 @@ def _show_benches(person: Person) -> None:
     with read_only_session() as db:
         names = [bench.name for bench in models.list_benches(db, by=person)]
     if not names:
-        show_empty_state(
-            "No prompt bench yet",
-            "A bench sends the same reports to several versions of a prompt. Experts score the outputs "
-            "without knowing the version, and the results compare the versions.",
+        st.caption(
+            "A prompt bench runs several versions of a prompt on the same reports, with one model. Experts "
+            "score the outputs without knowing the version, and the results compare the versions."
         )
         show_bench_form(person)
         return
@@ -47,7 +46,7 @@ def _show_benches(person: Person) -> None:
     show_report(overview)
 
 
-_PARTS = {"Output scores": _show_benches, "Region checks": show_region_checks}
+_PARTS = {"Expert scores": _show_benches, "Region checks": show_region_checks}
 
 
 @page_fragment

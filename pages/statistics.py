@@ -58,7 +58,7 @@ def main() -> None:
         f"**{count_text(statistics.questions, 'question')} of {count_text(statistics.exams, 'exam')}**"
     )
     counts_tab, boxes_tab, lengths_tab, words_tab, comparison_tab = st.tabs(
-        ["Counts", "Formats and boxes", "Lengths", "Words", "Side by side"]
+        ["Counts", "Formats and boxes", "Text lengths", "Frequent words", "Compare datasets"]
     )
     with counts_tab:
         show_counts(statistics)

@@ -198,14 +198,17 @@ def _compute_axis_limit(forest_rows: Sequence[ForestRow[Any]]) -> float:
 def _draw_kappa(report: StudyReport, *, task: str) -> _Drawing:
     figure_rows = rows.list_kappa_rows(report, task=task)
     names = _order_raters(report, figure_rows)
+    cells = _build_kappa_cells(figure_rows)
+    has_grey = any(cell.shade is None for cell in cells.values())
+    grey = f"Grey: not defined, or n below {report.facts.needed_cases}. " if has_grey else ""
     svg = draw_grid(
         names,
         names,
-        _build_kappa_cells(figure_rows),
+        cells,
         title=f"Cohen's kappa: {_describe_task(task)}",
         caption=(
-            f"{_describe_study(report)}Kappa, {_format_confidence(report)} interval, percent agreement and "
-            f"n. Grey: not defined, or n below {report.facts.needed_cases}. {_explain_kappa(report)}"
+            f"{_describe_study(report)}Each cell: kappa, {_format_confidence(report)} interval, percent "
+            f"agreement, and n, the cases that both answered. {grey}{_explain_kappa(report)}"
         ),
         legend=((0.0, "0 or less"), (0.2, "0.2"), (0.4, "0.4"), (0.6, "0.6"), (0.8, "0.8"), (1.0, "1")),
     )
@@ -248,12 +251,10 @@ def _explain_kappa(report: StudyReport) -> str:
     )
     if not report.facts.models:
         return basis
-    failed = (
-        "missing" if report.facts.settings.missing_in_agreement is not None else "a category of their own"
-    )
+    failed = "missing" if report.facts.settings.missing_in_agreement is not None else "a separate category"
     return (
-        f"{basis} A model counts as one rater: its answers are compared with a reader's as those of another "
-        f"reader; its failed replies are {failed}."
+        f"{basis} A model is treated like a reader. Its replies from which no answer could be read count as "
+        f"{failed}."
     )
 
 

@@ -63,7 +63,7 @@ def list_generations():
 
 
 def test_a_pilot_shows_counts_and_a_question_with_its_report_and_origin(page, folder):
-    generate(page, folder / "openi", "Generate a pilot of 20")
+    generate(page, folder / "openi", "Generate for 20")
     text = get_text(page)
     (job,) = list_generations()
     outcome = generation_job.decode_outcome(job)
@@ -78,8 +78,8 @@ def test_a_pilot_shows_counts_and_a_question_with_its_report_and_origin(page, fo
 
 def test_the_number_of_questions_per_exam_can_be_chosen(page, folder):
     for label, count in (("Free text", 0), ("Yes/no", 6), ("Single choice", 0), ("Multiple choice", 0)):
-        next(item for item in page.number_input if item.label == f"{label} per exam").set_value(count)
-    generate(page, folder / "openi", "Generate a pilot of 20")
+        next(item for item in page.number_input if item.label == label).set_value(count)
+    generate(page, folder / "openi", "Generate for 20")
     (job,) = list_generations()
     outcome = generation_job.decode_outcome(job)
     assert outcome.formats.keys() == {"yes/no"}
@@ -88,8 +88,8 @@ def test_the_number_of_questions_per_exam_can_be_chosen(page, folder):
 
 @pytest.mark.slow
 def test_all_exams_replace_the_pilot_and_can_be_imported(page, folder):
-    generate(page, folder / "openi", "Generate a pilot of 20")
-    click(page, "Generate all exams")
+    generate(page, folder / "openi", "Generate for 20")
+    click(page, "Generate for all exams")
     wait_for_jobs()
     page.run()
     outcome = generation_job.decode_outcome(list_generations()[0])
@@ -118,7 +118,7 @@ def test_all_exams_replace_the_pilot_and_can_be_imported(page, folder):
 
 def test_an_invalid_record_is_named_and_can_be_left_out(page, folder):
     write_openi(folder / "bad", BAD, {"uid": "1"})
-    generate(page, folder / "bad", "Generate all exams")
+    generate(page, folder / "bad", "Generate for all exams")
     text = get_text(page)
     assert "Nothing was generated: 1 invalid record." in text
     assert "addresses a language model" in text
@@ -131,30 +131,30 @@ def test_an_invalid_record_is_named_and_can_be_left_out(page, folder):
 
 def test_a_path_outside_the_allowed_folders_is_refused_beside_the_form(page, tmp_path):
     (tmp_path / "elsewhere").mkdir()
-    generate(page, tmp_path / "elsewhere", "Generate all exams")
+    generate(page, tmp_path / "elsewhere", "Generate for all exams")
     assert "was not found in an allowed folder" in page.error[0].value
     assert list_generations() == []
 
 
 def test_a_folder_of_another_source_is_refused_with_the_missing_file(page, folder):
-    generate(page, folder / "images", "Generate all exams")
+    generate(page, folder / "images", "Generate for all exams")
     assert "indiana_reports.csv" in get_text(page)
     assert list_generations()[0].status is JobStatus.FAILED
 
 
 def test_discarded_questions_are_deleted_and_the_form_is_back(page, folder):
-    generate(page, folder / "openi", "Generate a pilot of 20")
+    generate(page, folder / "openi", "Generate for 20")
     click(page, "Discard")
     assert not list(current_workspace().uploads.glob("generated-*"))
     assert [button.label for button in page.button][:2] == [
-        "Generate a pilot of 20 exams",
-        "Generate all exams",
+        "Generate for 20 random exams",
+        "Generate for all exams",
     ]
 
 
 def test_an_attempt_that_was_killed_leaves_nothing_behind(page, folder):
     """The file of an interrupted attempt is replaced, so a second attempt gives the same questions."""
-    generate(page, folder / "openi", "Generate a pilot of 20")
+    generate(page, folder / "openi", "Generate for 20")
     (job,) = list_generations()
     file = generation_job.find_generated_file(job).path
     content = file.read_bytes()
@@ -162,7 +162,7 @@ def test_an_attempt_that_was_killed_leaves_nothing_behind(page, folder):
     click(page, "Discard")
     file.parent.mkdir()
     file.write_bytes(b"half")
-    generate(page, folder / "openi", "Generate a pilot of 20")
+    generate(page, folder / "openi", "Generate for 20")
     assert generation_job.find_generated_file(list_generations()[0]).path.read_bytes() == content
 
 
@@ -187,7 +187,7 @@ def find_input(page, label):
 def test_a_recipe_with_a_model_shows_each_question_with_its_calls(page, folder, workspace_engine, server):
     add_endpoint(workspace_engine, server.url)
     choose_gemex(page)
-    generate(page, folder / "openi", "Generate a pilot of 20")
+    generate(page, folder / "openi", "Generate for 20")
     text = get_text(page).replace("\u2060", "")  # which keeps names from becoming links
     outcome = generation_job.decode_outcome(list_generations()[0])
     assert (outcome.exams, outcome.questions) == (PILOT_EXAMS, 11 * PILOT_EXAMS)
@@ -197,7 +197,7 @@ def test_a_recipe_with_a_model_shows_each_question_with_its_calls(page, folder, 
     calls = len(server.bodies)
     click(page, "Discard")
     choose_gemex(page)
-    generate(page, folder / "openi", "Generate a pilot of 20")
+    generate(page, folder / "openi", "Generate for 20")
     assert generation_job.decode_outcome(list_generations()[0]).questions == outcome.questions
     assert len(server.bodies) == calls  # everything is answered from the ledger
 
@@ -215,7 +215,7 @@ def test_reports_are_not_sent_to_an_endpoint_that_their_licence_does_not_permit(
         workspace_engine, "https://models.example/v1", data_use=DataUse.REMOTE, price_input=1, price_output=1
     )
     choose_gemex(page)
-    generate(page, folder / "openi", "Generate all exams")
+    generate(page, folder / "openi", "Generate for all exams")
     assert "Not sent: endpoint local is remote" in get_text(page)
 
 
@@ -223,5 +223,5 @@ def test_a_name_of_the_runs_is_required(page, folder, workspace_engine, server):
     add_endpoint(workspace_engine, server.url)
     choose_gemex(page)
     find_input(page, "Name of the runs").set_value("")
-    generate(page, folder / "openi", "Generate all exams")
+    generate(page, folder / "openi", "Generate for all exams")
     assert "Enter a name for the runs." in page.error[0].value

@@ -150,7 +150,7 @@ def test_amendment_needs_a_reason_and_keeps_the_reading_conditions(study_world, 
     answer_case(study_world)
     study_page = open_study_page("Readers and protocol")
     assert next(checkbox for checkbox in study_page.checkbox if checkbox.label == "Allow going back").disabled
-    fill_field(study_page, "Margin (percentage points)", 4.0)
+    fill_field(study_page, "Non-inferiority margin (percentage points)", 4.0)
     study_page.run()
     amend_button = next(button for button in study_page.button if button.label == "Save version 2")
     assert amend_button.disabled

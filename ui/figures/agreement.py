@@ -24,13 +24,13 @@ def show_agreement(view: ReportView) -> None:
             {
                 "Pair": f"{pair.a} · {pair.b}",
                 "n": pair.n,
-                "Agreement (%)": "–" if pair.observed is None else f"{pair.observed * 100:.1f}",
+                "Percent agreement": "–" if pair.observed is None else f"{pair.observed * 100:.1f}",
                 "Kappa": "–" if is_withheld(pair.note) else _format_kappa(pair.kappa, pair.low, pair.high),
                 "AC1": "–"
                 if is_withheld(pair.note)
                 else _format_kappa(pair.ac1, pair.ac1_low, pair.ac1_high),
                 "Brennan-Prediger": "–" if pair.brennan_prediger is None else f"{pair.brennan_prediger:.3f}",
-                "Same wrong answer": "–"
+                "Same wrong answer (of both wrong)": "–"
                 if pair.both_wrong is None
                 else f"{pair.both_wrong:.0%} of {pair.both_wrong_n}",
                 "Note": pair.note,

@@ -34,8 +34,10 @@ def show_file_selection(person: Person) -> None:
     keys = (f"{form_key}-file", f"{form_key}-images")
     left, right = st.columns(2)
     if source == "machine":
-        left.text_input("Question file or folder", key=keys[0], placeholder="/data/questions.jsonl")
-        right.text_input("Image folder", key=keys[1], placeholder="/data/images (optional)")
+        left.text_input(
+            "Question file or folder", key=keys[0], placeholder="for example /data/questions.jsonl"
+        )
+        right.text_input("Image folder (optional)", key=keys[1], placeholder="for example /data/images")
         st.caption(
             escape_markdown(
                 f"Allowed folders: {', '.join(str(allowed) for allowed in list_allowed_folders())}."
@@ -45,8 +47,8 @@ def show_file_selection(person: Person) -> None:
         left.file_uploader("Question file", key=keys[0])
         right.file_uploader("Images in one ZIP file (optional)", key=keys[1])
         st.caption(
-            "Larger files, folders, and imports that combine several files: copy them to the server, or use "
-            "the command line."
+            "For larger files, folders, or several question files, copy them to an allowed folder of the "
+            "server and choose “Files on the server”, or use the command line."
         )
     _show_templates()
     _show_stored_attributes(person)
@@ -75,7 +77,7 @@ def show_discard_button(delivery: Delivery) -> None:
 
 def _show_templates() -> None:
     links = " · ".join(f"[{kind.upper()}](/files/templates/questions.{kind})" for kind in KINDS)
-    st.caption(f"Templates for question tables: {links}. Common other column names are recognised, too.")
+    st.caption(f"Templates for question tables: {links}. Other common column names are also recognised.")
 
 
 def _show_stored_attributes(person: Person) -> None:
@@ -86,7 +88,7 @@ def _show_stored_attributes(person: Person) -> None:
             "This workspace de-identifies image files on import. The originals are not kept.",
             icon=":material/shield_person:",
         )
-    with st.expander("DICOM header attributes that are stored"):
+    with st.expander("Stored DICOM header attributes"):
         show_table(
             [
                 {"Attribute": name, "Stored as": representation}

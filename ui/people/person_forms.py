@@ -28,7 +28,7 @@ def show_change_forms(
         with_second_factor: the ids of the people who have a second factor.
         mail_settings: the setting for notices by e-mail, by the id of the person.
     """
-    st.subheader("Change person")
+    st.subheader("Edit person")
     chosen_name = st.selectbox(
         "Person",
         [candidate.name for candidate in people],

@@ -27,7 +27,7 @@ def show_bench_form(person: Person) -> None:
             "No second prompt version yet",
             "Save at least two versions of a prompt. A bench compares them.",
             page="pages/prompts.py",
-            label="Prompts",
+            label="View prompts",
         )
         return
     if not endpoints:
@@ -35,7 +35,7 @@ def show_bench_form(person: Person) -> None:
         return
     if not datasets:
         show_empty_state(
-            "No dataset yet", "Import one first.", page="pages/import_questions.py", label="Import"
+            "No dataset yet", "Import one first.", page="pages/import_questions.py", label="Import questions"
         )
         return
     form_key = state.form_key("bench")

@@ -23,14 +23,14 @@ from ui.widgets import escape_markdown, run_action, show_empty_state, show_notic
 
 #: What each source is, and an example of its path.
 _SOURCE_LABELS = {
-    "openi-csv": ("Open-i, tables", "/data/openi"),
-    "openi-xml": ("Open-i, XML", "/data/openi/ecgen-radiology"),
+    "openi-csv": ("Open-i (CSV tables)", "/data/openi"),
+    "openi-xml": ("Open-i (XML)", "/data/openi/ecgen-radiology"),
     "mimic-cxr": ("MIMIC-CXR", "/data/mimic-cxr"),
-    "scene-graphs": ("Chest ImaGenome, scene graphs", "/data/scene_graph"),
-    "nih": ("NIH ChestX-ray14, labels", "/data/Data_Entry_2017_v2020.csv"),
-    "chestx-det": ("ChestX-Det, labels", "/data/ChestX_Det_train.json"),
-    "chexlocalize": ("CheXlocalize, polygons", "/data/gt_annotations_val.json"),
-    "mapping": ("Table of reports, mapping file", "/data/reports.toml"),
+    "scene-graphs": ("Chest ImaGenome (scene graphs)", "/data/scene_graph"),
+    "nih": ("NIH ChestX-ray14 (labels)", "/data/Data_Entry_2017_v2020.csv"),
+    "chestx-det": ("ChestX-Det (labels)", "/data/ChestX_Det_train.json"),
+    "chexlocalize": ("CheXlocalize (polygons)", "/data/gt_annotations_val.json"),
+    "mapping": ("Table of reports (mapping file)", "/data/reports.toml"),
 }
 
 
@@ -71,30 +71,38 @@ def show_generation_form(person: Person) -> None:
         )
         or TEMPLATE
     )
-    st.caption(f"{_RECIPE_LABELS[recipe][1]} Questions are imported only when you start the import.")
+    st.caption(
+        f"{_RECIPE_LABELS[recipe][1]} Generating stores nothing in a dataset: you read the questions first, "
+        "then import them."
+    )
     _show_source(keys)
     if recipe != TEMPLATE and not _show_model_options(keys, recipe, person):
         return
     if recipe == TEMPLATE:
+        st.caption("Seed, and the maximum number of questions per exam by answer format")
         seed_column, *number_columns = st.columns([1.4, 1, 1, 1, 1], vertical_alignment="bottom")
         seed_column.number_input(
-            "Seed", min_value=0, value=1, key=keys["seed"], help="determines distractors, selection and order"
+            "Seed",
+            min_value=0,
+            value=1,
+            key=keys["seed"],
+            help="Determines distractors, selection and order.",
         )
         for column, (format_, count) in zip(number_columns, PER_EXAM.items(), strict=True):
             column.number_input(
-                f"{capitalise(format_.label)} per exam",
+                capitalise(format_.label),
                 min_value=0,
                 max_value=MAX_PER_FORMAT,
                 value=count,
                 key=keys[f"per_exam-{format_}"],
                 help="The maximum number of questions of this format. Exams with few findings get fewer.",
             )
-    st.checkbox("Leave comparisons with prior exams out of the reports", key=keys["omit_comparison"])
+    st.checkbox("Omit the section on comparisons from the stored reports", key=keys["omit_comparison"])
     st.checkbox("Skip invalid records", key=keys["skip"])
     pilot_column, all_column, _ = st.columns([1.5, 1.2, 1.3])
     for column, label, is_pilot in (
-        (pilot_column, f"Generate a pilot of {PILOT_EXAMS} exams", True),
-        (all_column, "Generate all exams", False),
+        (pilot_column, f"Generate for {PILOT_EXAMS} random exams", True),
+        (all_column, "Generate for all exams", False),
     ):
         column.button(
             label,
@@ -114,10 +122,12 @@ def _show_source(keys: dict[str, str]) -> None:
         "Source", list(SOURCES), format_func=lambda name: _SOURCE_LABELS[name][0], key=keys["source"]
     )
     path_column.text_input(
-        "File or folder on the server", key=keys["path"], placeholder=_SOURCE_LABELS[source][1]
+        "File or folder on the server",
+        key=keys["path"],
+        placeholder=f"for example {_SOURCE_LABELS[source][1]}",
     )
     images_column.text_input(
-        "Image folder on the server", key=keys["images"], placeholder="/data/images (optional)"
+        "Image folder on the server (optional)", key=keys["images"], placeholder="for example /data/images"
     )
     st.caption(
         escape_markdown(f"Allowed folders: {', '.join(str(folder) for folder in list_allowed_folders())}.")

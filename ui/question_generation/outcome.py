@@ -85,7 +85,7 @@ def _show_buttons(
             go_to("pages/import_questions.py")
     if request.is_pilot:
         all_column.button(
-            "Generate all exams",
+            "Generate for all exams",
             key=f"all-{job.number}",
             on_click=run_action,
             args=(_generate_all, job, request, person),

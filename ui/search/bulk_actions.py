@@ -38,7 +38,7 @@ def show_bulk_actions(person: Person, search: Search) -> None:
     """
     if not person.may(Action.DRAW_BATCH):
         return
-    with st.expander("Bulk actions on all results"):
+    with st.expander("Bulk actions on all questions found"):
         _show_bulk_form(person, search)
         show_notice("apply")
         _show_earlier_actions(person, search.dataset)

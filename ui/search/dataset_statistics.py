@@ -50,7 +50,7 @@ def show_counts(statistics: DatasetStatistics) -> None:
     with right:
         show_table(
             [
-                {"Value": value, "Questions": count, "%": 100 * count / statistics.questions}
+                {_label_column(column): value, "Questions": count, "%": 100 * count / statistics.questions}
                 for value, count in counts
             ],
             decimals={"%": 1},
@@ -216,7 +216,7 @@ def show_words(statistics: DatasetStatistics) -> None:
 def show_files(statistics: DatasetStatistics) -> None:
     """Show links to the statistics as files. Their route computes them again and requires a sign-in."""
     dataset = urlencode({"dataset": statistics.dataset})
-    with st.expander("Files"):
+    with st.expander("Download statistics"):
         links = [f"[{name}](/files/statistics/{name}?{dataset})" for name in _FILES]
         links += [
             f"[{name}.svg](/files/statistics/{name}.svg?{dataset})" for name in render_figures(statistics)

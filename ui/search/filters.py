@@ -36,7 +36,7 @@ def choose_search(person: Person, datasets: Sequence[str]) -> Search:
         "Search",
         key=f"words-{dataset}",
         max_chars=500,
-        placeholder='pneumothorax left, or "compared to" for an exact phrase',
+        placeholder='pneumothorax left (both words), or "compared to" (exact phrase)',
         help=(
             "Finds questions whose id, stem, options or explanation contain all words. Use quotation marks "
             "for phrases and an asterisk for prefixes: effus*."

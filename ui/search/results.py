@@ -39,8 +39,10 @@ def _show_pager(search: Search, matches: SearchPage, count_label: str) -> None:
     # A horizontal container instead of columns, which would truncate the labels in a narrow window.
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{count_label}**, in import order", width="stretch")
-        _show_pager_button("Previous", "arrow_back", "Left", search, -first_id, has_page=matches.has_previous)
-        _show_pager_button("Next", "arrow_forward", "Right", search, last_id, has_page=matches.has_next)
+        _show_pager_button(
+            "Previous page", "arrow_back", "Left", search, -first_id, has_page=matches.has_previous
+        )
+        _show_pager_button("Next page", "arrow_forward", "Right", search, last_id, has_page=matches.has_next)
 
 
 def _show_pager_button(
@@ -64,7 +66,7 @@ def _show_question(question: SearchResult) -> None:
             address = f"/radiographs/{question.exam_row_id}/{quote(question.radiograph, safe='')}?longest=300"
             image_column.markdown(f"![]({address})")
         properties = [
-            f"format: {question.format.label}",
+            f"answer format: {question.format.label}",
             question.difficulty and f"difficulty: {question.difficulty}",
             question.task and f"task: {question.task}",
             question.category and f"category: {question.category}",

@@ -60,7 +60,10 @@ def show_protocol_fields(
     )
     left, right = st.columns(2)
     model = left.text_input(
-        "Model", current.model, key=f"{form_key}-model", placeholder="model name in the prediction file"
+        "Model of the primary comparison",
+        current.model,
+        key=f"{form_key}-model",
+        placeholder="for example MedGemma, as in its prediction file",
     )
     hypothesis = right.selectbox(
         "Hypothesis",
@@ -70,7 +73,13 @@ def show_protocol_fields(
         format_func=lambda hypothesis: hypothesis.capitalize(),
     )
     margin = left.number_input(
-        "Margin (percentage points)", 0.0, 50.0, current.margin * 100, 0.5, key=f"{form_key}-margin"
+        "Non-inferiority margin (percentage points)",
+        0.0,
+        50.0,
+        current.margin * 100,
+        0.5,
+        key=f"{form_key}-margin",
+        help="Used for the hypothesis non-inferiority only.",
     )
     readers = right.selectbox(
         "Reader effect",
@@ -94,7 +103,9 @@ def show_protocol_fields(
         key=f"{form_key}-level",
         format_func=lambda level: f"{level:.0%}",
     )
-    seed = left.number_input("Analysis seed", 0, 2**31, abs(current.seed), key=f"{form_key}-analysis-seed")
+    seed = left.number_input(
+        "Seed of the analysis", 0, 2**31, abs(current.seed), key=f"{form_key}-analysis-seed"
+    )
     family = right.text_input(
         "Family of comparisons",
         "; ".join(current.family),
@@ -129,7 +140,7 @@ def show_protocol_fields(
         "them, and the model, by the majority of the others who set the key.",
     )
     missing_answers = right.selectbox(
-        "Questions that the model did not answer",
+        "Cases without a prediction of the model",
         missing_rules,
         index=missing_rules.index(current.used_missing_answers),
         key=f"{form_key}-missing",
@@ -171,7 +182,7 @@ def show_protocol_fields(
         "correct or both are incorrect, also with different wrong answers.",
     )
     failed_replies = right.selectbox(
-        "Failed replies in agreement statistics",
+        "Model replies without an answer, in agreement",
         failed_rules,
         index=failed_rules.index(current.used_failed_replies),
         key=f"{form_key}-failed",

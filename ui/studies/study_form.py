@@ -42,7 +42,7 @@ def show_study_form(person: Person) -> None:
     form_key = state.form_key(_FORM_NAME)
     left, right = responsive_columns(1, 1, name="making")
     with left:
-        name = st.text_input("Name", key=f"{form_key}-name", placeholder="pilot")
+        name = st.text_input("Name", key=f"{form_key}-name", placeholder="for example residents 2027")
         source = _choose_source(person, form_key, list(datasets), releases)
         formats = _choose_formats(form_key)
         version = (str(current_workspace().home), datasets[source.dataset])

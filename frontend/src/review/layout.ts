@@ -38,7 +38,7 @@ export function topLine(data: ReviewData, actions: ReviewActions, ...status: HTM
     batchChoice(data, actions),
     progressBar(text, progress.total, { done: progress.done, skipped: progress.skipped }, details),
     button("←", shortcutLabel("previous"), actions.previous, { class: "quiet", disabled: data.previous === null, "aria-label": `previous question${keyHint("previous")}` }),
-    h("span", { class: "position" }, `question ${formatCount(progress.position)}`),
+    h("span", { class: "position" }, `question ${formatCount(progress.position)} of ${formatCount(progress.total)}`),
     button("→", shortcutLabel("next"), actions.next, { class: "quiet", disabled: data.next === null, "aria-label": `next question${keyHint("next")}` }),
     h("span", { class: "spring" }),
     status,
