@@ -65,7 +65,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def no_workspace_of_yours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def own_workspace_is_hidden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Hide the workspace of the person who runs the tests from tests and from commands that they start."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OVERREAD_HOME", str(tmp_path_factory.mktemp("own_home") / "workspace"))

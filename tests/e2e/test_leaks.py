@@ -1,8 +1,8 @@
 """In the mode "answer first", nothing that the app sends gives the answer away.
 
-Each kind of text (key, explanation, report, boxes, peers' verdicts, models' answers) contains a planted word per
-question. They are searched for in websocket frames, HTTP bodies, headers and addresses, the page with its shadow
-roots, browser storage, file names and the app's log: as they are, decompressed, and in other encodings.
+Key, explanation, report, boxes, peers' verdicts and models' answers contain planted words, which differ by
+question. They are searched for in websocket frames, HTTP bodies, headers and addresses, the page with its
+shadow roots, browser storage, file names and the app's log: plain, decompressed, and in other encodings.
 """
 
 from __future__ import annotations

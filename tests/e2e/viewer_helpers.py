@@ -26,7 +26,7 @@ class PanePosition:
         return min(self.width / image_width, self.height / image_height)
 
     def of_pixel(self, x: float, y: float) -> tuple[float, float]:
-        """The window position of a pixel of the matrix. A rotated image is turned by 90 degrees to the right."""
+        """The window position of a pixel of the matrix; rotated means turned by 90 degrees to the right."""
         dx, dy = (x - COLUMNS / 2) * self.zoom, (y - ROWS / 2) * self.zoom
         if self.rotated:
             dx, dy = -dy, dx

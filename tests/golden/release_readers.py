@@ -121,7 +121,7 @@ def expect_croissant(gold: dict[str, Question]) -> dict[str, dict[str, Any]]:
 
 
 def read_reports(folder: Path) -> dict[str, list[tuple[str, tuple[float, ...]]]]:
-    """(Tracking identifier, corners) of the regions of all structured reports, by instance UID of the image."""
+    """(Tracking identifier, corners) of the regions of all structured reports, by UID of the image."""
     regions: dict[str, Any] = {}
     for path in sorted((folder / "sr").glob("*.dcm")):
         content: Any = highdicom.sr.srread(path).content

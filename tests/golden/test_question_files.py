@@ -18,7 +18,7 @@ def test_a_file_in_a_published_format_is_imported_as_expected(sample, sqlite_eng
 
 
 def test_a_box_on_the_224_letterbox_is_mapped_to_the_original():
-    """Chest ImaGenome publishes this box: [129, 65, 186, 89] on the grid, [1500, 886, 2278, 1214] in the original.
+    """Chest ImaGenome publishes this box: [129, 65, 186, 89] on 224, [1500, 886, 2278, 1214] in the original.
 
     One pixel of the grid is 13.6 pixels of the image.
     """

@@ -67,7 +67,7 @@ def make_one_record(images: Path) -> list[dict[str, Any]]:
 
 
 def make_old_dicom_records(images: Path) -> list[dict[str, Any]]:
-    """DICOM files without a preamble, with headers as old archives write them; the last limitations UIDs."""
+    """DICOM files without a preamble, with headers as old archives write them; the last lacks UIDs."""
     uids: dict[str, Any] = {"StudyInstanceUID": "2.25.10", "SeriesInstanceUID": "2.25.11"}
     pixels = ramp(ROWS, COLUMNS)
     files = {

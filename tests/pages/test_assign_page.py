@@ -52,7 +52,7 @@ def change_settings_concurrently(**changes):
         save_settings(db, batch_id=first_batch.id, settings=settings, by=None, now=NOW)
 
 
-def test_without_a_batch_the_page_leads_to_drawing_one(workspace, sign_in_as, open_page):
+def test_without_a_batch_the_page_says_so(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
     page = open_page(PAGE)
     assert "No batch yet" in get_text(page)
