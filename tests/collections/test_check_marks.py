@@ -1,4 +1,4 @@
-"""The wording checks on real questions, compared with developers' marks after reading question and report.
+"""The wording checks on real questions, compared with the marks of developers who read question and report.
 
 The marks were also used to correct the checks: these counts show that a check works, not how often it errs.
 """

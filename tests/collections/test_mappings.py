@@ -87,7 +87,7 @@ def count_vqa_med():
 
 
 def count_cares():
-    """An answer that begins with yes or no counts as it, except "No mention of …" and "No information …"."""
+    """An answer that begins with yes or no is closed, except "No mention of …" and "No information …"."""
     answers = [json.loads(line)["answer"] for line in read_lines("iu-vqa-cares")]
     beginnings = [re.findall(r"\w+", answer.lower())[:2] for answer in answers]
     closed = sum(

@@ -35,7 +35,7 @@ def create_review_world(
     settings: BatchSettings | None = None,
     open_questions: int = 0,
 ) -> World:
-    """All questions are assigned to ruth; all radiographs show the same image of 1200 x 1000 pixels."""
+    """Ruth and remo have all questions; all radiographs show the same image of 1200 x 1000 pixels."""
     world = make_world(
         app.engine,
         questions=questions,

@@ -82,7 +82,7 @@ def test_save_followed_at_once_by_back_leaves_one_verdict(app, signed_in, tries,
     context = signed_in("remo").context
     for attempt in range(0, tries, 2):
         number = first + attempt
-        page = context.new_page()  # in the same tab, its address would interrupt an unfinished Back
+        page = context.new_page()  # in the old tab, a new address would interrupt an unfinished Back
         close_tab = make_tab_closer(page)
         page.goto("/")
         open_review(page, number)

@@ -206,7 +206,9 @@ def find_script_path(client):
     return re.search(r'src="\./(static/js/index[^"]+)"', client.get("/").text)[1]
 
 
-def test_unsaved_click_is_reported_and_the_entered_text_stays(app_on_postgres, own_postgres, chromium):
+def test_click_during_an_outage_is_reported_and_the_entered_text_stays(
+    app_on_postgres, own_postgres, chromium
+):
     app = app_on_postgres
     with open_window(chromium, app, "cora") as page:
         page_errors = []

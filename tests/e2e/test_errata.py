@@ -56,7 +56,9 @@ def load_scores(app: RunningApp) -> list[int]:
         ]
 
 
-def test_a_problem_is_reported_settled_released_compared_and_scored_again(app, world, page: Page, sign_in):
+def test_a_reported_problem_is_settled_and_its_correction_released_and_scored_again(
+    app, world, page: Page, sign_in
+):
     question = min(world.keys)
     sign_in("dana")
     page.goto(f"/errata?release=1&question={question}")

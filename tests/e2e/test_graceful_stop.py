@@ -46,9 +46,7 @@ def test_started_request_is_answered_before_the_process_ends(sqlite_template, tm
             assert os.waitid(os.P_PID, app.process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
             connection.sendall(body[10:])
             response = b"".join(iter(lambda: connection.recv(65536), b""))
-        assert response.startswith(
-            b"HTTP/1.1 303 "
-        )  # a redirect to the form, because the request has no form token
+        assert response.startswith(b"HTTP/1.1 303 ")  # to the form: the request has no form token
         assert response.endswith(b"\r\n\r\n")
         exit_info = os.waitid(os.P_PID, app.process, os.WEXITED | os.WNOWAIT)
         assert exit_info.si_status in {0, signal.SIGTERM}

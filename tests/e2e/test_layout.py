@@ -89,7 +89,7 @@ def disputed(app, world, chromium):
 
 @pytest.mark.usefixtures("disputed")
 @pytest.mark.parametrize("name", FORMS)
-def test_radiograph_has_its_share_of_every_window_and_nothing_is_cut(open_form, name):
+def test_radiograph_gets_enough_of_every_window_and_nothing_is_cut(open_form, name):
     """At least 40 % of the window, 45 % from 1440 pixels on, and 75 % in full screen."""
     page = open_form(name)
     for width in WINDOWS:

@@ -94,7 +94,7 @@ def mark_by_keyboard(page: Page, keys: dict[str, str]) -> list[str]:
     return shown
 
 
-def test_open_answers_are_read_marked_by_two_experts_and_reported(
+def test_open_answers_are_entered_marked_by_two_experts_and_reported(
     app: RunningApp, signed_in: Callable[[str], Page], study
 ):
     page = signed_in("rea")

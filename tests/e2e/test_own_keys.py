@@ -123,9 +123,7 @@ def test_cardiothoracic_ratio_and_angle_are_measured_but_not_stored_in_the_verdi
     drag(page, position.of_pixel(100, 700), position.of_pixel(900, 700))
     expect(text).to_contain_text("ratio 0.50")
     expect(text).to_contain_text("px")
-    drag(
-        page, position.of_pixel(700, 600), position.of_pixel(580, 600)
-    )  # one end is moved: the ratio is 280 to 800
+    drag(page, position.of_pixel(700, 600), position.of_pixel(580, 600))  # one end is moved: 280 / 800
     expect(text).to_contain_text("ratio 0.35")
     page.keyboard.press("Shift+G")
     drag(page, position.of_pixel(500, 300), position.of_pixel(500, 600))

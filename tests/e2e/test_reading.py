@@ -143,7 +143,7 @@ def answer_case(page: Page, slot, done: int, *, key: str | None = None) -> None:
     page.keyboard.press("Enter")
 
 
-def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, study, sign_in, chromium):
+def test_two_readers_read_the_same_cases_and_the_report_has_their_results(app, study, sign_in, chromium):
     started_at = time.monotonic()
     rea_slots, rob_slots = load_slots(app, study, "rea"), load_slots(app, study, "rob")
     page = sign_in("rea")

@@ -61,11 +61,8 @@ def test_no_planted_word_reaches_the_browser_before_the_own_answer(app, signed_i
     page.keyboard.press("Enter")
     expect(page.get_by_label("Explanation")).to_have_value(SECRETS["explanation"])
     page.wait_for_timeout(700)  # the explanation appears before its request counts as finished
-    assert traffic.find_seen_words() == {
-        "explanation",
-        "category",
-        "label",
-    }  # the report comes after image alignment
+    # The report comes after image alignment.
+    assert traffic.find_seen_words() == {"explanation", "category", "label"}
     expect(page.get_by_text("C. Pneumothorax")).to_be_visible()
     with read_only_session(app.engine) as db:
         [own_answer] = db.execute(select(OwnAnswerRow).where(OwnAnswerRow.question_id == 1)).scalars()

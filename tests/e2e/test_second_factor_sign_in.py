@@ -135,9 +135,8 @@ def test_code_with_a_forged_form_token_is_refused(client):
 def test_many_wrong_codes_delay_the_next_attempt_in_every_browser(app, client):
     post_sign_in(client, "carl")
     with httpx.Client(base_url=app.url) as elsewhere:
-        post_sign_in(
-            elsewhere, "carl"
-        )  # before the wrong codes: hashing the password may take as long as their wait of 4 s
+        # Before the wrong codes: hashing the password may take as long as their wait of 4 s.
+        post_sign_in(elsewhere, "carl")
         assert [post_code(client, f"{number}").status_code for number in range(6)] == [401] * 5 + [429]
         response = post_code(elsewhere, pyotp.TOTP(SECRET).now())
         assert response.status_code == 429

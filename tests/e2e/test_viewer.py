@@ -42,7 +42,7 @@ def load_saved_boxes(app, question):
     return json.loads(verdict.correction)["boxes"]
 
 
-def test_a_window_drag_changes_grey_levels_and_no_box(app, open_question):
+def test_adjusting_the_window_changes_grey_levels_but_no_box(app, open_question):
     page = open_question(1)
     old_grey_levels, old_status = sample_grey_levels(page), find_status_line(page).text_content()
     drag(page, (300, 400), (400, 460), button="right")

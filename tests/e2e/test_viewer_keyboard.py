@@ -130,7 +130,7 @@ def test_box_is_drawn_resized_and_moved_by_keyboard(app, open_question):
     assert own_box["box"] == pytest.approx([x0 - 1, y0, x1, y1 - 10], abs=0.02)
 
 
-def test_grey_window_and_image_are_changed_by_keyboard(open_question):
+def test_window_zoom_and_position_are_changed_by_keyboard(open_question):
     page = open_question(7)
     old_status = viewer_helpers.find_status_line(page).text_content()
     page.keyboard.press(".")

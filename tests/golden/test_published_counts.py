@@ -44,7 +44,7 @@ def run_counts(tmp_path, capsys):
     return run_command
 
 
-def test_the_best_reader_and_the_model_differ_by_a_range(run_counts):
+def test_without_single_answers_the_comparison_with_the_best_reader_is_a_range(run_counts):
     code, output, result = run_counts("rater,n,percent\nMedGemma,198,83.84\nreader,198,77.27\n")
     assert code == 0
     assert "MedGemma: 166 of 198, 83.84 %, 78.1 to 88.3" in output

@@ -78,7 +78,7 @@ def test_action_runs_and_its_message_is_shown(browser):
 
 @pytest.fixture
 def stopped_clock(monkeypatch):
-    """No time passes between two clicks; on a busy machine it may exceed the time of a double click."""
+    """No time passes between two clicks; a busy machine may need longer than a double click takes."""
     monkeypatch.setattr("ui.widgets.clock", lambda: datetime(2026, 1, 1, tzinfo=UTC))
 
 

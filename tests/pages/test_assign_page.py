@@ -134,7 +134,7 @@ def test_saving_the_mode_is_confirmed(page):
     assert "batch first, revision 2" in get_text(page)
 
 
-def test_one_key_accept_is_switched_on(page):
+def test_one_key_accept_can_be_switched_on(page):
     page.toggle(key=f"way-{FORM_KEY}-one-key").set_value(True)
     page = click(page, "Save mode, fields and report")
     assert load_first_batch().settings.one_key_accept

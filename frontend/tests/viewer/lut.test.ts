@@ -60,7 +60,7 @@ describe("modality", () => {
   });
 });
 
-describe("greys", () => {
+describe("grey levels", () => {
   const values = computeModalityValues(metadata);
 
   it("MONOCHROME1 is inverted once, and the person can invert it back", () => {

@@ -44,7 +44,7 @@ describe("matrix and screen", () => {
   });
 });
 
-describe("turning", () => {
+describe("orientation", () => {
   it("a quarter turn to the right moves the left edge to the top", () => {
     const view = rotateView({ ...uprightView, zoom: 0.1 });
     expect(toScreen(view, [0, 1500])[1]).toBeLessThan(300);
