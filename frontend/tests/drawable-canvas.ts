@@ -1,5 +1,5 @@
-// A fake of the browser part of streamlit-drawable-canvas. It paints the picture at once unless a test prevents it,
-// and draws nothing by itself.
+// A fake of the browser part of streamlit-drawable-canvas. It draws nothing. Unless a test prevents it, it reports
+// at once that the picture is painted.
 
 import type { CanvasObject } from "../src/shared/api";
 import type { CanvasComponent } from "../src/shared/drawable-canvas";
@@ -8,7 +8,7 @@ let report: CanvasComponent["setStateValue"] = () => undefined;
 
 export const canvas = {
   paints: true,
-  /** The person draws: the canvas reports its objects. */
+  /** Acts as a person who draws: the canvas reports these objects. */
   draw: (objects: CanvasObject[]): void => report("drawing", { raw: { objects } }),
   /** What the canvas was asked to show. */
   shown: [] as CanvasObject[],

@@ -1,4 +1,4 @@
-// Data of the forms, and mounting a form as Streamlit does.
+// Example data of the forms, and a page that mounts a form as Streamlit does.
 
 import { vi } from "vitest";
 import type { Choice, DisputeData, Radiograph, ReadingData, ReviewData } from "../src/shared/api";
@@ -16,7 +16,7 @@ const radiograph: Radiograph = {
   canvas: { canvasWidth: 1600, canvasHeight: 1600, strokeWidth: 5, initialDrawing: { objects: [], background: "" } },
 };
 
-const exam = { person: 7, blind: false, isOpen: true, patient: { age: "61 years", sex: "female", indication: "cough" }, stem: "What is shown?", options: ["effusion", "nothing"], prefetch: [] };
+const commonFields = { person: 7, blind: false, isOpen: true, patient: { age: "61 years", sex: "female", indication: "cough" }, stem: "What is shown?", options: ["effusion", "nothing"], prefetch: [] };
 
 const confidences = ["a guess", "unsure", "fairly sure", "sure", "certain"];
 
@@ -25,7 +25,7 @@ const choices = (...ids: string[]): Choice[] => ids.map((id) => ({ id, label: id
 
 export function reviewData(changes: Partial<ReviewData> = {}): ReviewData {
   return {
-    ...exam,
+    ...commonFields,
     radiographs: [{ ...radiograph }],
     format: "single",
     requestNumber: 0,
@@ -71,7 +71,7 @@ export function reviewData(changes: Partial<ReviewData> = {}): ReviewData {
 
 export function readingData(changes: Partial<ReadingData> = {}): ReadingData {
   return {
-    ...exam,
+    ...commonFields,
     radiographs: [{ ...radiograph }],
     format: "single",
     batch: 1,
@@ -101,7 +101,7 @@ export function readingData(changes: Partial<ReadingData> = {}): ReadingData {
 
 export function disputeData(changes: Partial<DisputeData> = {}): DisputeData {
   return {
-    ...exam,
+    ...commonFields,
     radiographs: [{ ...radiograph }],
     format: "single",
     batch: 1,
@@ -130,9 +130,9 @@ export function disputeData(changes: Partial<DisputeData> = {}): DisputeData {
 
 export const saved = (next: unknown): object => ({ revision: 1, decision: "accept", at: NOW, next });
 
-/** A form on a page, driven as a person drives it. */
+/** A form on a page, with methods for what a person does there. */
 export class MountedPage<Data> {
-  /** What lies below the window's edge until it is scrolled into view. There is no layout here: all else is in sight. */
+  /** Selectors of elements below the window's edge until they are scrolled into view. All other elements are in view: there is no layout here. */
   outOfSight: string[];
   readonly trigger = vi.fn<(name: string, value: unknown) => void>();
   readonly end: () => void;
@@ -195,8 +195,8 @@ export class MountedPage<Data> {
 
   /** Press keys, such as "a", "Shift+4" and "Enter". */
   press(...keys: string[]): void {
-    for (const name of keys) {
-      const parts = name.split(/\+(?=.)/);
+    for (const shortcut of keys) {
+      const parts = shortcut.split(/\+(?=.)/);
       const key = parts.at(-1) ?? "";
       const code = /^\d$/.test(key) ? `Digit${key}` : "";
       this.find(".judging").dispatchEvent(new KeyboardEvent("keydown", { key, code, shiftKey: parts.includes("Shift"), altKey: parts.includes("Alt"), bubbles: true, composed: true }));

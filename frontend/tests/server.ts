@@ -11,7 +11,7 @@ export interface Sent {
   keepalive: boolean;
 }
 
-/** An answer that is no success. */
+/** A response with an error status. */
 export class Refusal {
   constructor(
     readonly status: number,
@@ -21,12 +21,12 @@ export class Refusal {
 
 export const AWAY = new Refusal(503, { error: "Not saved: the database could not be reached.", kind: "NotNow" });
 
-/** No answer at all. */
+/** No response at all. */
 export const OFFLINE = new TypeError("Failed to fetch");
 
 export class FakeServer {
   readonly sent: Sent[] = [];
-  /** Milliseconds until an answer. */
+  /** Milliseconds until a response. */
   latency = 0;
   private readonly handlers = new Map<string, Handler>();
   private draftRevision = 0;
@@ -35,10 +35,10 @@ export class FakeServer {
     const keepDraft: Handler = () => ({ revision: (this.draftRevision += 1), at: NOW });
     for (const route of ["/review/draft", "/reading/draft"]) this.on(route, keepDraft);
     for (const route of ["/review/viewing-times", "/reading/viewing-times"]) this.on(route, () => ({ at: NOW }));
-    vi.stubGlobal("fetch", (route: string, init: RequestInit) => this.answer(route, init));
+    vi.stubGlobal("fetch", (route: string, init: RequestInit) => this.respond(route, init));
   }
 
-  /** What a route answers from now on: a body, a Refusal, or OFFLINE. */
+  /** Set what a route returns from now on: a body, a Refusal, or OFFLINE. */
   on(route: string, handler: Handler): void {
     this.handlers.set(route, handler);
   }
@@ -47,10 +47,10 @@ export class FakeServer {
     return this.sent.filter((request) => request.route === route).map(({ body }) => body);
   }
 
-  private async answer(route: string, { body, keepalive = false, signal }: RequestInit): Promise<Response> {
-    const plain = JSON.parse(body as string) as Body;
-    this.sent.push({ route, body: plain, keepalive });
-    const result = this.handlers.get(route)?.(plain) ?? { next: null };
+  private async respond(route: string, { body, keepalive = false, signal }: RequestInit): Promise<Response> {
+    const requestBody = JSON.parse(body as string) as Body;
+    this.sent.push({ route, body: requestBody, keepalive });
+    const result = this.handlers.get(route)?.(requestBody) ?? { next: null };
     await new Promise<void>((resolve, reject) => {
       setTimeout(resolve, this.latency);
       signal?.addEventListener("abort", () => reject(new Error("aborted")));

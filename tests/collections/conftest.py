@@ -1,6 +1,6 @@
 """Tests on real public collections, which the project must not contain.
 
-They lie in ``../shared/data`` beside the checkout, or where OVERREAD_TEST_COLLECTIONS says. Without them
+They are in ``../shared/data`` beside the checkout, or in the folder OVERREAD_TEST_COLLECTIONS. Without them
 these tests are not collected, and the head of the test report says so.
 """
 
@@ -23,5 +23,5 @@ def pytest_report_header() -> str:
 
 @pytest.fixture
 def engine(sqlite_engine):
-    """One database is enough: both are tested with the project's own files."""
+    """SQLite is enough: both kinds of database are tested with the project's own files."""
     return sqlite_engine

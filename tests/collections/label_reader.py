@@ -1,7 +1,7 @@
 """A second reader of Open-i's records, to check the keys of template questions.
 
 It shares nothing with `generation.templates`: it has its own words, looks for a negation in the tokens before
-a word, and derives from the text of a question what its key claims. It reads the source files, too.
+a word, and derives from the text of a question what its key claims. It also reads the source files itself.
 """
 
 import csv
@@ -220,7 +220,7 @@ SPECIAL = {
     "the lungs are free of airspace opacities": ("airspace opacity", False),
     "the bones are free of acute fractures": ("acute fracture", False),
 }
-#: Open questions: (stem, answer): the claims.
+#: Open questions: the claims by (part of the stem, answer).
 OPEN = {
     ("size of the heart", "Enlarged"): [("cardiomegaly", True)],
     ("size of the heart", "Not enlarged"): [("cardiomegaly", False)],
@@ -292,8 +292,8 @@ def label(row, finding):
         )
         return PRESENT if _ACUTE_CODES.search(row["MeSH"]) else ABSENT if is_denied else UNKNOWN
     words, codes, normal = LEXICON[finding]
-    coded = any(term.strip().startswith(code) for term in row["MeSH"].split(";") for code in codes)
-    stated, negated = 0, 0
+    is_coded = any(term.strip().startswith(code) for term in row["MeSH"].split(";") for code in codes)
+    stated_count, negated_count = 0, 0
     for sentence in re.split(r"[.;]\s*", text):
         for word in words:
             for match in re.finditer(r"\b" + re.escape(word) if word != "edema" else word, sentence):
@@ -302,16 +302,16 @@ def label(row, finding):
                 cut = max((index for index, token in enumerate(window) if token in _STOPS), default=-1)
                 is_negated_after = re.match(r".{0,25}\bnot (seen|identified)", sentence[match.end() :])
                 if _NEGATORS & set(window[cut + 1 :]) or is_negated_after:
-                    negated += 1
+                    negated_count += 1
                 elif not _HEDGES.search(sentence):
-                    stated += 1
+                    stated_count += 1
         if any(phrase in sentence for phrase in normal) and _NORMAL_WORDS.search(sentence):
-            negated += 1
-    if coded and stated:
+            negated_count += 1
+    if is_coded and stated_count:
         return PRESENT
-    if negated and not stated and not (coded and not negated):
+    if negated_count and not stated_count and not (is_coded and not negated_count):
         return ABSENT
-    return PRESENT if coded else UNKNOWN
+    return PRESENT if is_coded else UNKNOWN
 
 
 def list_claims(question):
@@ -326,27 +326,27 @@ def list_claims(question):
         assert "Which acute cardiopulmonary disease" in stem, stem
         return [(ACUTE_DISEASE, False, "")]
     if question["format"] == "closed":
-        return [_read_closed(stem, key)]
+        return [_read_closed_question(stem, key)]
     claims = []
     for index, option in enumerate(question["options"]):
         claims += _read_option(stem, option, index in key)
     return claims
 
 
-def _read_closed(stem, key):
-    text, yes = stem.lower().rstrip("?"), key == "yes"
+def _read_closed_question(stem, key):
+    text, is_yes = stem.lower().rstrip("?"), key == "yes"
     if match := re.fullmatch(r"is it correct that (.*)", text):
         finding, claimed = _read_statement(match[1])
-        return finding, claimed == yes, ""
+        return finding, claimed == is_yes, ""
     if text in SPECIAL:
-        return SPECIAL[text][0], yes, ""
+        return SPECIAL[text][0], is_yes, ""
     if match := re.fullmatch(r"(?:is|are) there (?:an? )?(.*?) on the (right|left)", text):
-        side = match[2] if yes else {"right": "left", "left": "right"}[match[2]]
+        side = match[2] if is_yes else {"right": "left", "left": "right"}[match[2]]
         return match[1], True, f"On the {side}"
     match = re.fullmatch(
         r"(?:is|are) there (?:an? )?(.*)|does this examination support a diagnosis of (.*)", text
     )
-    return match[1] or match[2], yes, ""
+    return match[1] or match[2], is_yes, ""
 
 
 def _read_statement(text):
@@ -357,19 +357,19 @@ def _read_statement(text):
     return match[2], not match[1]
 
 
-def _read_option(stem, option, chosen):
+def _read_option(stem, option, is_chosen):
     if "conclusion" in stem:
         return (
             [(ACUTE_DISEASE, False, "")] if option.startswith("No acute") else [(option.lower(), False, "")]
         )
     if stem.startswith(("On which side", "Where is")):
         finding = re.sub(r"^(On which side (is|are) there|Where is) (an? |the )?", "", stem).rstrip("?")
-        return [(finding, True, option)] if chosen else []
+        return [(finding, True, option)] if is_chosen else []
     if "statement" in stem or "description" in stem:
         finding, claimed = _read_statement(option)
-        return [(finding, claimed == chosen, "")]
-    negative = "absent" in stem or "not support" in stem
-    return [(option.lower(), chosen != negative, "")]
+        return [(finding, claimed == is_chosen, "")]
+    asks_for_absent = "absent" in stem or "not support" in stem
+    return [(option.lower(), is_chosen != asks_for_absent, "")]
 
 
 def check_claim(row, finding, claimed, place):

@@ -1,6 +1,6 @@
-"""The screens on real questions, against developer marks, made after reading question and report.
+"""The wording checks on real questions, compared with the marks of developers who read question and report.
 
-The marks were also used to correct the screens: these figures say that a rule works, not how often it errs.
+The marks were also used to correct the checks: these counts show that a check works, not how often it errs.
 """
 
 import csv
@@ -20,7 +20,7 @@ from quality.question_checks import QUESTION_CHECKS, CheckedQuestion, apply_chec
 from tests.collections.folder import COLLECTIONS
 
 MARKS = json.loads((Path(__file__).parent / "check_marks.json").read_text(encoding="utf-8"))["marks"]
-SCREENS = [check for check in QUESTION_CHECKS if CHECKS[check].group is CheckGroup.WORDING]
+WORDING_CHECKS = [check for check in QUESTION_CHECKS if CHECKS[check].group is CheckGroup.WORDING]
 
 
 def load_json(name):
@@ -67,7 +67,7 @@ def hash_question(stem, options, answer):
 
 
 @pytest.fixture(scope="module")
-def marked():
+def marked_questions():
     """(question with its report, the kinds of error that were marked) of each mark."""
     questions = load_questions()
     result = []
@@ -87,10 +87,10 @@ def marked():
     return result
 
 
-def count_results(marked, check):
+def count_results(marked_questions, check):
     """Counts of (marked, reported), where the check applies."""
     counts: Counter[tuple[bool, bool]] = Counter()
-    for checked, marks in marked:
+    for checked, marks in marked_questions:
         result = apply_check(check, checked, {})
         if result.missing_need is None:
             counts[check.value in marks, result.problem is not None] += 1
@@ -102,8 +102,9 @@ def test_at_least_300_questions_of_five_collections_are_marked():
     assert len({mark["dataset"] for mark in MARKS}) == 5
 
 
-#: Check: marked and reported, marked only, reported only, neither. Precision is the first of first and third.
-FIGURES = {
+#: Questions by check: marked and reported, only marked, only reported, neither. Precision is the first count
+#: divided by the sum of the first and the third.
+COUNTS = {
     Check.COMPARISON: (6, 0, 4, 308),
     Check.REPORT_REFERENCE: (6, 3, 0, 309),
     Check.SEVERAL_CORRECT: (0, 0, 0, 24),
@@ -113,8 +114,8 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("check", SCREENS)
-def test_the_figures_of_each_screen_are_those_stated(marked, check):
-    counts = count_results(marked, check)
-    figures = tuple(counts[key] for key in ((True, True), (True, False), (False, True), (False, False)))
-    assert figures == FIGURES[check]
+@pytest.mark.parametrize("check", WORDING_CHECKS)
+def test_each_wording_check_has_the_stated_counts(marked_questions, check):
+    counts = count_results(marked_questions, check)
+    result = tuple(counts[key] for key in ((True, True), (True, False), (False, True), (False, False)))
+    assert result == COUNTS[check]

@@ -16,7 +16,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "examples" / "chexpert_r
 
 @pytest.mark.full
 def test_the_primary_comparison_uses_the_independent_readers(tmp_path):
-    # The reference is the majority of five of the eight readers. Including these makes p too small.
+    # The reference is the majority of five of the eight readers. Including these five makes p too small.
     ratings, out = tmp_path / "ratings.csv", tmp_path / "measures.json"
     script = runpy.run_path(str(SCRIPT))
     assert script["main"](COLLECTIONS / "readers-chexpert", ratings) == 0
@@ -32,10 +32,10 @@ def test_the_primary_comparison_uses_the_independent_readers(tmp_path):
     }
     assert {(row["readers"], row["cases"]) for row in by_set[True]} == {(8, 1290)}
     assert {(row["readers"], row["cases"]) for row in by_set[False]} == {(3, 1290)}
-    for independent, everybody in zip(by_set[False], by_set[True], strict=True):
-        assert independent["model"] == everybody["model"]
-        assert independent["p"] > 10 * everybody["p"], independent["model"]
-    # With Bonferroni, all eight models differ from the eight readers, but only two from the three.
+    for independent_row, full_row in zip(by_set[False], by_set[True], strict=True):
+        assert independent_row["model"] == full_row["model"]
+        assert independent_row["p"] > 10 * full_row["p"], independent_row["model"]
+    # With Bonferroni, all eight models differ from the eight readers, but only two differ from the three.
     bonferroni = {
         includes_helpers: sorted(8 * row["p"] for row in rows) for includes_helpers, rows in by_set.items()
     }

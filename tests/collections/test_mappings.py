@@ -34,15 +34,15 @@ def read_lines(name):
 
 
 def count_slake():
-    """Chest radiographs; yes and no in English, and the Chinese answers that mean them."""
+    """Count chest radiographs only. Closed answers are yes, no and Chinese answers of that meaning."""
     records = json.loads((COLLECTIONS / FILES["slake"]).read_text(encoding="utf-8"))
     kept = [record for record in records if record["modality"] == "X-Ray" and record["location"] == "Lung"]
     yes_no = {"yes", "no", "是的", "不是", "有", "没有", "可以", "不可以", "存在", "不存在"}
     closed = sum(record["answer"].strip().lower() in yes_no for record in kept)
-    located = sum(record["content_type"] == "Position" for record in kept)
+    location_count = sum(record["content_type"] == "Position" for record in kept)
     return {
         "formats": {"closed": closed, "open": len(kept) - closed},
-        "tasks": {"location": located, None: len(kept) - located},
+        "tasks": {"location": location_count, None: len(kept) - location_count},
         "filtered": len(records) - len(kept),
         "refused": {},
     }
@@ -60,7 +60,7 @@ def count_medxpertqa():
 
 
 def count_rad_restruct():
-    """Yes/no questions are closed; a question with a single option ("fixed_choice") can't be one."""
+    """Yes/no questions are closed; a question with a single option ("fixed_choice") is refused."""
     formats, tasks, refused = Counter[str](), Counter[str | None](), Counter[str]()
     for path in (COLLECTIONS / FILES["rad-restruct"] / "test_qa_pairs").glob("*.json"):
         for stem, _, _, details in json.loads(path.read_text(encoding="utf-8")):
@@ -69,8 +69,8 @@ def count_rad_restruct():
                 continue
             is_closed = details["options"] == ["yes", "no"]
             formats["closed" if is_closed else details["answer_type"].removesuffix("_choice")] += 1
-            located = stem == "In which part of the body?"
-            tasks["location" if located else "presence" if is_closed else None] += 1
+            is_location = stem == "In which part of the body?"
+            tasks["location" if is_location else "presence" if is_closed else None] += 1
     formats["multiple"] = formats.pop("multi")
     return {"formats": formats, "tasks": tasks, "filtered": 0, "refused": refused}
 
@@ -87,12 +87,12 @@ def count_vqa_med():
 
 
 def count_cares():
-    """An answer that begins with yes or no is one, except "No mention of …" and "No information …"."""
+    """An answer that begins with yes or no is closed, except "No mention of …" and "No information …"."""
     answers = [json.loads(line)["answer"] for line in read_lines("iu-vqa-cares")]
-    words = [re.findall(r"\w+", answer.lower())[:2] for answer in answers]
+    beginnings = [re.findall(r"\w+", answer.lower())[:2] for answer in answers]
     closed = sum(
-        bool(first) and first[0] in ("yes", "no") and first[1:] not in (["mention"], ["information"])
-        for first in words
+        bool(words) and words[0] in ("yes", "no") and words[1:] not in (["mention"], ["information"])
+        for words in beginnings
     )
     return {
         "formats": {"closed": closed},
@@ -132,7 +132,7 @@ def test_counts_by_format_task_and_refusal_are_those_of_the_source(sqlite_engine
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_dry_run_counts_what_an_import_does(name):
+def test_dry_run_has_the_counts_of_the_source(name):
     expected = EXPECTED[name]()
     result = dry_run(by=BY, path=COLLECTIONS / FILES[name], mapping=load_builtin_mapping(name), images=None)
     assert result.formats == expected["formats"]
@@ -141,8 +141,8 @@ def test_dry_run_counts_what_an_import_does(name):
     assert len(result.examples) == 5
 
 
-def test_both_files_of_halt_medvqa_come_in_by_one_mapping(sqlite_engine, tmp_path):
-    """The checks report the question that has the same option twice."""
+def test_one_mapping_imports_both_files_of_halt_medvqa(sqlite_engine, tmp_path):
+    """The checks report the questions that have the same option twice."""
     importer = Importer(sqlite_engine, tmp_path)
     keys = {}
     for name, key_column in (("fake_qa_shuffle", "answer_id"), ("pmc_vqa_nota1K", "answer")):
@@ -169,7 +169,7 @@ def test_both_files_of_halt_medvqa_come_in_by_one_mapping(sqlite_engine, tmp_pat
     "file",
     ["cxr-cohen-lungboxes-coco/annotations.json", "cxr-torchxrayvision/tbx11k/TBX11K_train.json"],
 )
-def test_boxes_of_coco_come_in_with_one_question_per_image_and_category(sqlite_engine, tmp_path, file):
+def test_boxes_of_coco_become_one_question_per_image_and_category(sqlite_engine, tmp_path, file):
     content = json.loads((COLLECTIONS / file).read_text(encoding="utf-8"))
     boxes = Counter((box["image_id"], box["category_id"]) for box in content["annotations"])
     importer = Importer(sqlite_engine, tmp_path)
@@ -185,15 +185,15 @@ def load_questions_by_id(name):
     return {question.id: (question, exam) for question, exam in result.examples}
 
 
-def test_record_of_medxpertqa_becomes_its_question():
+def test_record_of_medxpertqa_becomes_a_question_with_its_image():
     question, exam = load_questions_by_id("medxpertqa")["MM-179"]
-    assert question.stem.endswith("the most probable diagnosis?")  # without the options that it repeats
+    assert question.stem.endswith("the most probable diagnosis?")  # without the options
     assert question.options[1] == "Iron deficiency"
-    assert question.answer == (1,)  # its label is B
+    assert question.answer == (1,)  # the record's label is B
     assert [radiograph.file for radiograph in exam.radiographs] == ["MM-179-a.jpeg"]
 
 
-def test_record_of_cares_loses_its_placeholders():
+def test_record_of_cares_is_read_without_its_placeholders():
     question, exam = load_questions_by_id("iu-vqa-cares")["iuxray_factuality-1"]
     assert question.stem == "Does the cardiomediastinal silhouette appear normal in the chest X-ray?"
     assert (question.answer, exam.id) == ("yes", "CXR3030_IM-1405")

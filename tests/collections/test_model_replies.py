@@ -75,7 +75,7 @@ def test_replies_that_begin_with_yes_or_no_are_read(model, rules):
 
 def test_no_extraction_contradicts_the_developer_marks():
     marks = {(mark["dataset"], mark["reply_sha256"]): mark["mark"] for mark in MARKS}
-    checked = {}
+    answers = {}
     for model in ("llavamed", "tinyllava"):
         for reply in load_replies(model):
             key = (
@@ -83,9 +83,9 @@ def test_no_extraction_contradicts_the_developer_marks():
                 hashlib.sha256(reply.encode()).hexdigest(),
             )
             if key in marks:
-                checked[key] = extract_closed(reply).answer
-    assert len(checked) == len(marks) == 200
-    contradictions = [key for key, answer in checked.items() if answer not in (None, marks[key])]
+                answers[key] = extract_closed(reply).answer
+    assert len(answers) == len(marks) == 200
+    contradictions = [key for key, answer in answers.items() if answer not in (None, marks[key])]
     assert contradictions == []
 
 

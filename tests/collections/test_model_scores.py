@@ -1,4 +1,4 @@
-"""Real models' answers through import, extraction, scores and tables, against published values and loops."""
+"""Real models' answers are imported, extracted and scored; compared with published values and plain loops."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def import_model(name, lines, folder):
 
 def load_scored():
     with read_only_session() as db:
-        [found] = evaluations.list_evaluated_splits(db, by=BY)
-    evaluations.compute_scores(by=BY, release_id=found.release_id, split=found.split)
+        [evaluated_split] = evaluations.list_evaluated_splits(db, by=BY)
+    evaluations.compute_scores(by=BY, release_id=evaluated_split.release_id, split=evaluated_split.split)
     with read_only_session() as db:
-        [found] = evaluations.list_evaluated_splits(db, by=BY)
-    return evaluations.load_split_scores(by=BY, evaluated_split=found)
+        [evaluated_split] = evaluations.list_evaluated_splits(db, by=BY)
+    return evaluations.load_split_scores(by=BY, evaluated_split=evaluated_split)
 
 
 def test_worldmedqav_has_the_published_accuracies(workspace_engine, tmp_path):
@@ -87,60 +87,60 @@ def test_worldmedqav_has_the_published_accuracies(workspace_engine, tmp_path):
     tables = {table.name: table for table in build_paper_tables(
         scored.questions, scored.models, rows, with_published=False
     )}  # fmt: skip
-    by_model = {row["Model"]: row for row in tables["gemex-table-5"].rows}
-    overall = {row["Model"]: row for row in tables["rexvqa-table-2"].rows}
+    gemex_rows = {row["Model"]: row for row in tables["gemex-table-5"].rows}
+    rexvqa_rows = {row["Model"]: row for row in tables["rexvqa-table-2"].rows}
     for name, result in results.items():
         printed = f"{100 * result['accuracy']:.2f}"
-        assert by_model[name]["Single-choice A-score"] == printed
-        assert overall[name]["Overall (micro)"] == printed
+        assert gemex_rows[name]["Single-choice A-score"] == printed
+        assert rexvqa_rows[name]["Overall (micro)"] == printed
 
 
-def test_fm_medvqa_equals_plain_loops(workspace_engine, tmp_path):
+def test_scores_of_fm_medvqa_equal_those_of_plain_loops(workspace_engine, tmp_path):
     truths = [row["original_gt"].strip().lower() for row in load_json(FMMEDVQA / "eval_llavamed_IN.json")]
-    closed = [index for index, truth in enumerate(truths) if truth in ("yes", "no")]
+    closed_indices = [index for index, truth in enumerate(truths) if truth in ("yes", "no")]
     make_evaluation_world(
         workspace_engine,
         tmp_path / "workspace",
-        questions=len(closed),
+        questions=len(closed_indices),
         values=[
             {"format": "closed", "options": "[]", "answer": json.dumps(truths[index]), "explanation": ""}
-            for index in closed
+            for index in closed_indices
         ],
     )
     replies = {
-        name: [load_json(FMMEDVQA / f"{name}_pred.jsonl")[index]["answer_pred"] for index in closed]
+        name: [load_json(FMMEDVQA / f"{name}_pred.jsonl")[index]["answer_pred"] for index in closed_indices]
         for name in MODELS
     }
     for name, texts in replies.items():
         lines = [{"question_id": f"Q{row}", "raw": text} for row, text in enumerate(texts, start=1)]
         import_model(name, lines, tmp_path)
     scored = load_scored()
-    rows = np.ones(len(closed), dtype=bool)
+    rows = np.ones(len(closed_indices), dtype=bool)
     for model in scored.models:
         [summary] = summarise_models(scored.questions, [model], rows)
-        references = [truths[index] for index in closed]
+        references = [truths[index] for index in closed_indices]
         texts = [" ".join(text.split()) for text in replies[model.name]]
         if model.name in ("tinyllava_ft", "vilt", "vilt_ft"):  # short replies: the reply is the answer
             pairs = zip(references, texts, strict=True)
             correct = sum(text.strip(" .").lower() == truth for truth, text in pairs)
             assert summary.accuracy.count == correct
-        else:  # sentences: the first word, unless its sentence contradicts it
+        else:  # sentences: the first word is the answer, unless the sentence contradicts it
             pairs = zip(references, texts, strict=True)
             correct = sum(
                 text.lower().replace(",", " ").split()[0].strip(".") == truth for truth, text in pairs
             )
-            assert abs(summary.accuracy.count - correct) <= 0.03 * len(closed)
+            assert abs(summary.accuracy.count - correct) <= 0.03 * len(closed_indices)
         bleu = BLEU(max_ngram_order=1).corpus_score(texts, [references]).score
         assert 100 * summary.bleu.estimate == pytest.approx(bleu, rel=1e-9)
         assert summary.rouge.estimate == pytest.approx(np.mean([
-            plain_rouge(text, truth) for truth, text in zip(references, texts, strict=True)
+            compute_plain_rouge(text, truth) for truth, text in zip(references, texts, strict=True)
         ]))  # fmt: skip
 
 
-def plain_rouge(candidate, reference):
-    """ROUGE-L of a reference of one word: the word is in the candidate or not."""
+def compute_plain_rouge(candidate, reference):
+    """ROUGE-L for a reference of one word, which is in the candidate or not."""
     words = "".join(
         letter if letter.isascii() and letter.isalnum() else " " for letter in candidate.lower()
     ).split()
-    hit = reference in words
-    return 2 * (1 / len(words)) / (1 / len(words) + 1) if hit else 0.0
+    is_hit = reference in words
+    return 2 * (1 / len(words)) / (1 / len(words) + 1) if is_hit else 0.0

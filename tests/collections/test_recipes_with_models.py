@@ -1,6 +1,7 @@
 """Recipes on Open-i reports: with a real local model, and with a scripted one whose replies are valid.
 
-Path tested, quality not measured. The images are phantoms, named so; they show no finding of the reports.
+The tests check the path, not the quality. The images are phantoms, also by their names, and show no finding
+of the reports.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def generate(recipe, source, out, *arguments):
 
 
 def store_short_prompts(engine, tokens):
-    """Store the shipped prompts as next versions that end the small model's endless replies earlier."""
+    """Store new versions of the shipped prompts that cut off the small model's endless replies earlier."""
     labels = []
     with unit_of_work(engine) as db:
         for prompt in models.list_prompts(db, by=BY):
@@ -82,20 +83,20 @@ def store_short_prompts(engine, tokens):
 
 @pytest.mark.full
 def test_a_real_model_answers_and_each_reply_is_used_or_counted(workspace_engine, local_model, tmp_path):
-    reports = 1
+    report_count = 1
     add_endpoint(
         workspace_engine, local_model, model=LOCAL_MODEL, max_parallel=1, timeout_seconds=300, name="local"
     )
-    source = write_source(tmp_path / "source", reports)
+    source = write_source(tmp_path / "source", report_count)
     with unit_of_work(workspace_engine) as db:
-        for known in RECIPES.values():
-            for stage in known.stages:
+        for shipped_recipe in RECIPES.values():
+            for stage in shipped_recipe.stages:
                 models.save_prompt(db, by=BY, content=stage.read_shipped_prompt(), note="Shipped", now=NOW)
-    short = store_short_prompts(workspace_engine, tokens=160)
+    prompt_arguments = store_short_prompts(workspace_engine, tokens=160)
     for recipe in ("gemex", "rexvqa"):
         prompts = [
             part
-            for name, label in zip(short[::2], short[1::2], strict=True)
+            for name, label in zip(prompt_arguments[::2], prompt_arguments[1::2], strict=True)
             if label.startswith(recipe)
             for part in (name, label)
         ]
@@ -112,16 +113,18 @@ def test_a_real_model_answers_and_each_reply_is_used_or_counted(workspace_engine
                 for progress in models.list_runs(db, by=BY, now=NOW)
                 if progress.run.name.startswith(recipe)
             ]
-            failed = {
+            failed_counts = {
                 run.stage: len(models.list_requests(db, by=BY, name=run.name, status=RequestStatus.FAILED))
                 for run in runs
             }
-        unusable = Counter(line["stage"] for line in left_out if line["kind"].startswith("no usable reply"))
-        assert {stage: count for stage, count in failed.items() if count} == unusable
-        assert runs[-1].requests == reports
+        unusable_counts = Counter(
+            line["stage"] for line in left_out if line["kind"].startswith("no usable reply")
+        )
+        assert {stage: count for stage, count in failed_counts.items() if count} == unusable_counts
+        assert runs[-1].requests == report_count
         assert {question["source"]["generator"] for question in questions} <= {LOCAL_MODEL}
         exams = {question["exam"]["id"] for question in questions} | {line["exam"] for line in left_out}
-        assert len(exams) == reports  # no exam disappears
+        assert len(exams) == report_count  # no exam disappears
         calls, content = len(read_calls(workspace_engine)), out.read_bytes()
         assert generate(recipe, source, out, *prompts) == 0
         assert (len(read_calls(workspace_engine)), out.read_bytes()) == (calls, content)
@@ -130,7 +133,7 @@ def test_a_real_model_answers_and_each_reply_is_used_or_counted(workspace_engine
 
 @pytest.mark.soak
 @pytest.mark.parametrize("recipe", ["gemex", "rexvqa"])
-def test_a_small_model_writes_questions_on_ten_reports_that_are_reviewed_and_released(
+def test_questions_of_a_small_model_on_ten_reports_are_reviewed_and_released(
     workspace_engine, local_model, tmp_path, recipe
 ):
     """The command is killed in its first stage and repeated; each reply can be used."""
@@ -175,11 +178,11 @@ def test_valid_replies_on_ten_reports_become_questions_with_phantoms(
         add_endpoint(workspace_engine, server.url)
         assert generate(recipe, source, out, "--dataset", "made", "--images", str(source)) == 0
     with read_only_session(workspace_engine) as db:
-        questions = db.execute(select(func.count()).select_from(QuestionRow)).scalar_one()
-        images = db.execute(select(func.count()).select_from(ImageRow)).scalar_one()
+        question_count = db.execute(select(func.count()).select_from(QuestionRow)).scalar_one()
+        image_count = db.execute(select(func.count()).select_from(ImageRow)).scalar_one()
     lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert questions == len(lines) > 40
-    assert images == 2 * len({line["exam"]["id"] for line in lines})
+    assert question_count == len(lines) > 40
+    assert image_count == 2 * len({line["exam"]["id"] for line in lines})
     files = {image["file"] for line in lines for image in line["exam"]["radiographs"]}
     assert all(file.startswith("phantom-") for file in files)
     assert "Structural checks: no problems" in capsys.readouterr().out

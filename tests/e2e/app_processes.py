@@ -51,7 +51,7 @@ class Processes:
         wait_until_url_answers(f"http://localhost:{port}/health", self.log(port))
 
     def stop(self, port: int) -> int:
-        """Stop a process as an update does; its exit code."""
+        """Stop a process as an update does, and return its exit code."""
         process = self.running.pop(port)
         process.terminate()
         return process.wait(timeout=60)
@@ -71,7 +71,7 @@ class Processes:
 
 @contextmanager
 def two_processes(home: Path, database_url: str, bucket: dict[str, str]) -> Iterator[Processes]:
-    """Both processes start at once on an empty database: one creates the tables, the other waits."""
+    """Start both processes at once on an empty database: one creates the tables, the other waits."""
     settings = {"OVERREAD_HOME": str(home), "OVERREAD_DATABASE_URL": database_url, **bucket}
     settings["OVERREAD_ALLOWED_HOSTS"] = HOST
     settings["STREAMLIT_SERVER_COOKIE_SECRET"] = "the same in both processes"
@@ -91,7 +91,7 @@ def two_processes(home: Path, database_url: str, bucket: dict[str, str]) -> Iter
 
 @contextmanager
 def run_nginx(ports: list[int], folder: Path) -> Iterator[str]:
-    """nginx with the configuration of docs/deploy, including TLS; the address that browsers use.
+    """Run nginx with the configuration of docs/deploy, including TLS, and yield the address for browsers.
 
     Only addresses, ports and the path of the certificate are filled in. The access log states which process
     answered.
@@ -101,14 +101,14 @@ def run_nginx(ports: list[int], folder: Path) -> Iterator[str]:
         "nginx is not installed; `make test` leaves this test out where it is missing, and says so"
     )
     folder.mkdir()
-    plain, tls = free_ports(2)
+    http_port, tls_port = free_ports(2)
     _make_certificate(folder)
     site = CONFIGURATION.read_text(encoding="utf-8")
     for old, new in {
         "server 127.0.0.1:8501": f"server 127.0.0.1:{ports[0]}",
         "server 127.0.0.1:8502": f"server 127.0.0.1:{ports[1]}",
-        "listen 80;": f"listen 127.0.0.1:{plain};",
-        "listen 443 ssl http2;": f"listen 127.0.0.1:{tls} ssl http2;",
+        "listen 80;": f"listen 127.0.0.1:{http_port};",
+        "listen 443 ssl http2;": f"listen 127.0.0.1:{tls_port} ssl http2;",
         "/etc/ssl/overread/": f"{folder}/",
         "    access_log /var/log/nginx/overread.log overread;\n": "",
     }.items():
@@ -131,8 +131,8 @@ def run_nginx(ports: list[int], folder: Path) -> Iterator[str]:
                 path.chmod(path.stat().st_mode | 0o055)
     server = subprocess.Popen([program, "-p", str(folder), "-c", str(folder / "nginx.conf")])
     try:
-        wait_until_url_answers(f"https://127.0.0.1:{tls}/health", folder / "error.log")
-        yield f"https://{HOST}:{tls}"
+        wait_until_url_answers(f"https://127.0.0.1:{tls_port}/health", folder / "error.log")
+        yield f"https://{HOST}:{tls_port}"
     finally:
         server.terminate()
         server.wait(timeout=20)
@@ -147,7 +147,7 @@ def find_answering_ports(folder: Path, path: str) -> list[int]:
 
 
 def free_ports(count: int) -> list[int]:
-    """As many ports as asked for, on which nothing listens."""
+    """Find that many ports on which nothing listens."""
     sockets = [socket.socket() for _ in range(count)]
     for listener in sockets:
         listener.bind(("127.0.0.1", 0))

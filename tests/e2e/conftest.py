@@ -31,8 +31,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "a password for tests"
 # As long as Playwright waits for a click: a busy machine may need more than the default of 5 seconds.
 expect.set_options(timeout=30_000)
-_CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
-_ARGUMENTS = [
+_CHROMIUM_PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+_CHROMIUM_ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
@@ -138,9 +138,9 @@ def app(
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """One browser for all tests; each test opens a context of its own."""
-    executable = next(filter(None, map(shutil.which, _CHROMIUM)), None)
+    executable = next(filter(None, map(shutil.which, _CHROMIUM_PROGRAMS)), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=executable, args=_CHROMIUM_ARGUMENTS)
         yield browser
         browser.close()
 

@@ -1,4 +1,4 @@
-"""What pages and forms show of their window: the radiographs' share, cut or wrapped parts, sizes of text."""
+"""The layout of pages and forms in a window: the radiographs' share, cut or wrapped parts, sizes of text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 
 WINDOWS = {1024: 768, 1440: 900, 1920: 1080, 2560: 1440}  # width to height, pixels
 
-#: Texts that reach beyond a part that hides what does not fit, the page's width, and text below 12 pixels.
+#: Finds cut texts, texts below 12 pixels, a page wider than its window, and a hidden button to sign out.
 FIND_FAULTS = r"""() => {
   const faults = [];
   for (const element of document.querySelectorAll('.stApp *')) {
@@ -48,29 +48,31 @@ FIND_FAULTS = r"""() => {
 }"""
 
 _MEASURE = """() => {
-    const roots = [...document.querySelectorAll('*')].map(each => each.shadowRoot).filter(Boolean);
+    const roots = [...document.querySelectorAll('*')].map(element => element.shadowRoot).filter(Boolean);
     const form = roots.map(root => root.querySelector('.judging')).find(Boolean);
-    const shown = [...form.querySelectorAll('*')].filter(each => each.getClientRects().length
-        && !each.closest('.pane, .sheet') && getComputedStyle(each).clipPath === 'none');
-    const name = each => `${each.tagName}.${each.className}: ${each.textContent.slice(0, 40)}`;
-    const visibleArea = each => {
-        const {left, right, top, bottom} = each.getBoundingClientRect();
+    const shown = [...form.querySelectorAll('*')].filter(element => element.getClientRects().length
+        && !element.closest('.pane, .sheet') && getComputedStyle(element).clipPath === 'none');
+    const describe = element =>
+        `${element.tagName}.${element.className}: ${element.textContent.slice(0, 40)}`;
+    const visibleArea = element => {
+        const {left, right, top, bottom} = element.getBoundingClientRect();
         return Math.max(0, Math.min(right, innerWidth) - Math.max(left, 0))
             * Math.max(0, Math.min(bottom, innerHeight) - Math.max(top, 0));
     };
     const panes = [...form.querySelectorAll('.pane')];
-    // A part is cut if it is wider than its place, or a button if it is outside of the window or covered.
-    const isCut = each => getComputedStyle(each).overflowX !== 'visible'
-        && !each.matches('.tools, .batch, .indication') && each.scrollWidth > each.clientWidth + 1;
-    const isOutside = each => {
-        const {left, right, top, height} = each.getBoundingClientRect();
-        if (!each.matches('.controls button, .bar button') || each.closest('.tools, .unused')) return false;
+    // An element is cut if its content is wider than itself; a button, too, if it is outside or covered.
+    const isCut = element => getComputedStyle(element).overflowX !== 'visible'
+        && !element.matches('.tools, .batch, .indication') && element.scrollWidth > element.clientWidth + 1;
+    const isOutside = element => {
+        const {left, right, top, height} = element.getBoundingClientRect();
+        if (!element.matches('.controls button, .bar button')
+            || element.closest('.tools, .unused')) return false;
         const covering = form.getRootNode().elementFromPoint((left + right) / 2, top + height / 2);
-        return right > innerWidth + 1 || left < 0 || !(covering === each || each.contains(covering));
+        return right > innerWidth + 1 || left < 0 || !(covering === element || element.contains(covering));
     };
-    const hasText = each => [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+    const hasText = element => [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim());
     const texts = shown.filter(hasText);
-    const isBroken = each => [...each.childNodes].filter(node => node.nodeType === 3).some(node =>
+    const isBroken = element => [...element.childNodes].filter(node => node.nodeType === 3).some(node =>
         [...node.data.matchAll(/[\\p{L}\\d-]+/gu)].some(word => {
             const range = document.createRange();
             range.setStart(node, word.index);
@@ -81,10 +83,10 @@ _MEASURE = """() => {
     return {
         share: panes.reduce((sum, pane) => sum + visibleArea(pane), 0) / (innerWidth * innerHeight),
         panes: panes.map(pane => [pane.clientWidth, pane.clientHeight]),
-        cut: shown.filter(each => isCut(each) || isOutside(each)).map(name),
-        broken: texts.filter(each => !each.matches('textarea') && isBroken(each)).map(name),
-        smallest_text: Math.min(...texts.filter(each => !each.matches('kbd, b, .control-label'))
-            .map(each => parseFloat(getComputedStyle(each).fontSize))),
+        cut: shown.filter(element => isCut(element) || isOutside(element)).map(describe),
+        broken: texts.filter(element => !element.matches('textarea') && isBroken(element)).map(describe),
+        smallest_text: Math.min(...texts.filter(element => !element.matches('kbd, b, .control-label'))
+            .map(element => parseFloat(getComputedStyle(element).fontSize))),
         toolbar_height: height('.controls'),
         toolbar_button_height: height('[data-control="full-screen"]'),
         scrolls_sideways: document.documentElement.scrollWidth > innerWidth,
@@ -107,7 +109,7 @@ class FormLayout:
 
 
 def measure_layout(page: Page) -> FormLayout:
-    """The layout of the form of this page, after it has come to rest."""
+    """The layout of the form of this page, after a short wait for its last change."""
     page.wait_for_timeout(150)
     measured: dict[str, Any] = page.evaluate(_MEASURE)
     measured["panes"] = [(width, height) for width, height in measured["panes"]]

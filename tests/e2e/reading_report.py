@@ -1,4 +1,4 @@
-"""The coordinator's report after two readers: rea has the last cases wrong, rob has all of them right."""
+"""The coordinator's report after two readers: rea answers the last cases wrong, rob all cases right."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_report(page: Page, first: list[ReadingRow], second: list[ReadingRow], 
     [pair] = [
         row for row in report["agreement"] if row["task"] == "all" and {row["a"], row["b"]} == {"rea", "rob"}
     ]
-    # rob gave one answer throughout: agreement where rea was right, and no kappa beyond chance
+    # rob always gave the same answer: they agree where rea was right, as by chance, so kappa is 0
     assert (pair["n"], pair["observed"], pair["kappa"]) == (cases, wrong_from / cases, 0.0)
     assert "one rater uses a single category" in pair["note"]
     figure = page.request.get(report_url.replace("report.json", "figures/accuracy-all.svg"))

@@ -22,7 +22,7 @@ from tests.e2e.conftest import PASSWORD, RunningApp
 from tests.storage.worlds import World, make_world
 
 ROWS, COLUMNS = 1200, 1000
-#: Everything inside a shadow root, including the form.
+#: All shadow roots of the page; one of them contains the form.
 _ROOTS = "[...document.querySelectorAll('*')].map(element => element.shadowRoot).filter(Boolean)"
 MACHINE_BOX = [100.0, 200.0, 300.0, 400.0]  # the box of every question in worlds.py, on the PA radiograph
 
@@ -35,7 +35,7 @@ def create_review_world(
     settings: BatchSettings | None = None,
     open_questions: int = 0,
 ) -> World:
-    """All questions are assigned to ruth; all radiographs show the same image of 1200 x 1000 pixels."""
+    """Ruth and remo have all questions; all radiographs show the same image of 1200 x 1000 pixels."""
     world = make_world(
         app.engine,
         questions=questions,
@@ -74,7 +74,7 @@ def create_review_world(
 
 
 def open_review(page: Page, question: int | None = None) -> Page:
-    """Open the review page in the plain editor, and wait until its image is drawn."""
+    """Open the review page with the basic viewer, and wait until its image is drawn."""
     page.add_init_script("localStorage.setItem('overread-viewer', 'plain')")
     page.goto("/review" if question is None else f"/review?batch=1&question={question}")
     wait_for_painted_image(page)

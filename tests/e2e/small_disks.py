@@ -16,7 +16,7 @@ _SIZE = "24m"
 
 @contextmanager
 def small_disk(folder: Path, *, size: str = _SIZE) -> Iterator[bool]:
-    """Mount a file system of that size at that folder; return whether this user may mount one."""
+    """Mount a file system of that size at that folder; yield whether this user may mount one."""
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     mounted = os.geteuid() == 0 and subprocess.run(command, capture_output=True, check=False).returncode == 0

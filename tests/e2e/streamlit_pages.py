@@ -1,4 +1,4 @@
-"""Waiting for pages that Streamlit draws, choosing and pressing keys on them, and pictures of them."""
+"""Helpers for Streamlit's pages: waiting, choosing options, pressing keys, and screenshots."""
 
 import os
 from contextlib import suppress
@@ -11,7 +11,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 def wait_for_script(page: Page) -> None:
     """Wait until the script of the page has ended, at most 30 seconds.
 
-    Before, a list closes when the script draws it again, a key is not bound yet, and the page is incomplete.
+    Before that, the script may close an open list, keys may not be bound yet, and the page may be incomplete.
     """
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=30_000)
 
@@ -42,7 +42,7 @@ def press_key(page: Page, key: str) -> None:
         arg=key.removeprefix("Arrow").lower(),
         timeout=30_000,
     )
-    # The keys of the buttons that were just drawn replace those of the last answer after the next frame.
+    # The keys of the buttons that were just drawn replace the previous keys after the next frame.
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
     page.keyboard.press(key)
 
@@ -59,7 +59,7 @@ def wait_for_radiographs(page: Page) -> None:
 
 
 def take_screenshot(page: Page, name: str) -> None:
-    """Save what the page shows, if a folder is named."""
+    """Save a screenshot of the page, if OVERREAD_SCREENSHOTS names a folder."""
     if folder := os.environ.get("OVERREAD_SCREENSHOTS"):
         page.wait_for_timeout(600)
         page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)

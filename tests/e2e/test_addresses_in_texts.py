@@ -14,14 +14,14 @@ ADDRESSES = "http://a.example/x https://b.example www.c.example HTTP://d.example
 
 @pytest.fixture(scope="module", autouse=True)
 def world(app):
-    found = review_helpers.create_review_world(app, questions=2)
+    review_world = review_helpers.create_review_world(app, questions=2)
     with unit_of_work(app.engine) as db:
         db.execute(
             update(QuestionRow).values(
                 stem=f"Which side? {ADDRESSES}", explanation=ADDRESSES, category=ADDRESSES[:30]
             )
         )
-    return found
+    return review_world
 
 
 @pytest.mark.parametrize("address", ["/browse", "/browse?question=1"])

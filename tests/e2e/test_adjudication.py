@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 KEYS_OF_ALL_RATINGS = "5443yym"
 QUESTIONS = 10
-#: Where remo's verdict differs from ruth's, by question; ruth accepts all of them.
+#: Remo's verdicts that differ from ruth's, by question: keys, or the field he corrects. Ruth accepts all.
 REMO_DIFFERENCES = {2: "fax", 4: "key", 6: "stem", 8: "fax"}
 
 
@@ -79,10 +79,10 @@ def test_disputes_of_two_reviewers_are_settled_and_released(page: Page, sign_in,
     expect(page.locator(".adjudication .progress-text")).to_have_text("0 of 4 adjudicated", timeout=20_000)
     expect(page.locator(".adjudication .reviewer h4").first).to_contain_text("Reviewer A")
     assert "Ruth" not in page.locator(".adjudication").inner_text()
-    settle_dispute(page, "x", "Two answers hold.")  # 2: rejected, with remo
-    settle_dispute(page, "2", "The key was wrong.")  # 4: remo's key
-    settle_dispute(page, "1", "The stem was plain enough.")  # 6: as imported, which ruth accepted
-    settle_dispute(page, "0", "One answer holds.")  # 8: unchanged
+    settle_dispute(page, "x", "Two answers hold.")  # question 2: rejected, as by remo
+    settle_dispute(page, "2", "The key was wrong.")  # question 4: remo's key
+    settle_dispute(page, "1", "The stem was plain enough.")  # question 6: as imported, which ruth accepted
+    settle_dispute(page, "0", "One answer holds.")  # question 8: unchanged
     expect(page.get_by_text("4 disputes of batch first: all adjudicated.")).to_be_visible(timeout=20_000)
 
     app.command("release", "create", "demo", "--name", "v1", "--out", str(app.home / "v1"))

@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 FEW, MANY = (6, 1), (30, 101)
 KEYS_OF_ALL_RATINGS = "3333nne"
 #: Sets `hasRun` once the server has begun to run the script of the page.
-NOTE_THE_NEXT_RUN = """() => {
+WATCH_NEXT_RUN = """() => {
     const app = document.querySelector('[data-testid="stApp"]')
     new MutationObserver(() => {
         window.hasRun ||= app.dataset.testScriptState === 'running'
@@ -69,7 +69,7 @@ def test_save_followed_at_once_by_another_page_leaves_one_verdict(app, signed_in
 
 
 def make_tab_closer(page: Page) -> Callable[[], object]:
-    """Close the tab without waiting for its page: Playwright's close hangs while a page is navigating."""
+    """A function that closes the tab without waiting: Playwright's close hangs while a page is navigating."""
     session = page.context.new_cdp_session(page)
     target = session.send("Target.getTargetInfo")["targetInfo"]["targetId"]
     session.detach()
@@ -82,7 +82,7 @@ def test_save_followed_at_once_by_back_leaves_one_verdict(app, signed_in, tries,
     context = signed_in("remo").context
     for attempt in range(0, tries, 2):
         number = first + attempt
-        page = context.new_page()  # going back may not have finished: another address would interrupt it
+        page = context.new_page()  # in the old tab, a new address would interrupt an unfinished Back
         close_tab = make_tab_closer(page)
         page.goto("/")
         open_review(page, number)
@@ -107,12 +107,12 @@ def click_until_the_script_runs(page: Page, name: str) -> None:
 
 @few_and_many_tries
 def test_coordinators_click_is_carried_out_if_the_page_is_reloaded_meanwhile(app, signed_in, tries, first):
-    """From when the server has begun. Streamlit drops a click whose page is left some milliseconds before."""
+    """This holds once the script runs. Streamlit drops a click if the page is left milliseconds earlier."""
     page, target_state = signed_in("cora"), BatchState.CLOSED
     for attempt in range(tries):  # an even number, so that the batch is left open
         page.goto("/assign")
         wait_for_script(page)
-        page.evaluate(NOTE_THE_NEXT_RUN)
+        page.evaluate(WATCH_NEXT_RUN)
         name = "Close batch" if target_state is BatchState.CLOSED else "Reopen batch"
         click_until_the_script_runs(page, name)
         page.wait_for_timeout(compute_gap(attempt, tries) / 5)
@@ -132,13 +132,13 @@ def load_batch_state(app, name):
 def test_question_judged_in_two_tabs_is_saved_once(app, signed_in):
     page = open_review(signed_in("remo"), 40)
     press(page, KEYS_OF_ALL_RATINGS)
-    second = open_review(page.context.new_page(), 40)
-    press(second, KEYS_OF_ALL_RATINGS)
-    second.wait_for_timeout(700)
-    for tab in (page, second):
+    second_tab = open_review(page.context.new_page(), 40)
+    press(second_tab, KEYS_OF_ALL_RATINGS)
+    second_tab.wait_for_timeout(700)
+    for tab in (page, second_tab):
         tab.keyboard.press("a")
     assert len(wait_for_remos_verdicts(app, page, 40)) == 1
-    second.wait_for_timeout(1_000)
+    second_tab.wait_for_timeout(1_000)
     assert len(wait_for_remos_verdicts(app, page, 40)) == 1
 
 

@@ -13,10 +13,10 @@ pytestmark = pytest.mark.full
 @pytest.mark.parametrize(
     ("open_workspace", "processes"), [(open_sqlite_workspace, 1), (open_postgres_workspace, 2)]
 )
-def test_concurrent_readers_lose_and_duplicate_nothing(open_workspace, processes, tmp_path, monkeypatch):
+def test_no_work_of_concurrent_readers_is_lost_or_repeated(open_workspace, processes, tmp_path, monkeypatch):
     monkeypatch.delenv("OVERREAD_TEST_POSTGRES_URL", raising=False)  # a database of this test's own
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    # In a thread: after a browser test, Playwright's event loop runs in this one.
+    # In a second thread: after a browser test, Playwright's event loop runs in this thread.
     with open_workspace(tmp_path) as workspace, ThreadPoolExecutor(1) as thread:
         options = {"readers": 4, "verdicts": 3, "thinking_seconds": 0.3, "processes": processes}
         outcome = thread.submit(run_readers, workspace, **options).result()

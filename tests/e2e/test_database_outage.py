@@ -206,7 +206,9 @@ def find_script_path(client):
     return re.search(r'src="\./(static/js/index[^"]+)"', client.get("/").text)[1]
 
 
-def test_unsaved_click_is_reported_and_the_entered_text_stays(app_on_postgres, own_postgres, chromium):
+def test_click_during_an_outage_is_reported_and_the_entered_text_stays(
+    app_on_postgres, own_postgres, chromium
+):
     app = app_on_postgres
     with open_window(chromium, app, "cora") as page:
         page_errors = []
@@ -271,10 +273,10 @@ def test_during_an_outage_only_static_files_are_served(app_on_postgres, own_post
             page = cora.get("/", headers={"Accept": "text/html"})
             assert (page.status_code, page.headers["refresh"]) == (503, "5")
             with (
-                pytest.raises(InvalidStatus) as refused,
+                pytest.raises(InvalidStatus) as refusal,
                 open_socket(app_on_postgres, cora.cookies["overread"]),
             ):
                 pass
-            assert refused.value.response.status_code == 403
+            assert refusal.value.response.status_code == 403
         assert cora.get("/connected").status_code == 204
         assert signed_out_client.get(script).status_code == 401

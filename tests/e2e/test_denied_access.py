@@ -1,6 +1,6 @@
-"""Every denied cell of role x page x action, by raw HTTP and by websocket message, in the running app.
+"""Every denied combination of role and route or page, by raw HTTP or websocket message, in the running app.
 
-The cells come from the tables of roles, pages and routes. The forged widgets are those that an allowed person
+They come from the tables of roles, pages and routes. The forged widgets are those that an allowed person
 received. No content of a forbidden page is sent, and nothing in the database changes.
 """
 
@@ -38,7 +38,7 @@ from tests.storage.worlds import SECRETS
 from ui.navigation import PAGES
 from web.routes import ROUTE_GROUPS
 
-#: One person per role who is tried, by their name in the small world.
+#: The name of the person in the small world who tries the requests of a role.
 PEOPLE = {
     Role.ADMIN: "ada",
     Role.COORDINATOR: "cora",
@@ -47,13 +47,13 @@ PEOPLE = {
     Role.SUBMITTER: "sue",
 }
 EXISTING_PAGES = [page for page in PAGES if page.path.is_file()]  # as in the app's shell
-PAGE_CELLS = [
+DENIED_PAGES = [
     (role, page)
     for page in EXISTING_PAGES
     for role in Role
     if page.action and page.action not in ACTIONS_BY_ROLE[role]
 ]
-ROUTE_CELLS = [
+DENIED_ROUTES = [
     (role, route)
     for group in ROUTE_GROUPS
     if group.action is not None
@@ -66,7 +66,7 @@ _TABLES_CHANGED_BY_VIEWING = {"sign_in", "audit_entry", "look", "alembic_version
 
 
 @dataclass(frozen=True, kw_only=True)
-class Harvest:
+class ReceivedPage:
     """What an allowed person's session received on a page."""
 
     page_hash: str
@@ -89,19 +89,19 @@ def add_sign_in(app: RunningApp, person, token: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def harvests(app) -> dict[str, Harvest]:
+def received_pages(app) -> dict[str, ReceivedPage]:
     """Each page as an allowed person sees it, by the page's name in the address."""
-    harvest_by_page = {}
+    received_by_page = {}
     for page in EXISTING_PAGES:
         role = next(role for role in Role if page.action is None or page.action in ACTIONS_BY_ROLE[role])
         with open_socket(app, f"token-of-{PEOPLE[role]}") as socket:
             home = rerun(socket)
             name = "" if page.path.stem == "home" else page.path.stem
             page_hash = home.pages[name]
-            harvest_by_page[page.path.stem] = Harvest(
+            received_by_page[page.path.stem] = ReceivedPage(
                 page_hash=page_hash, run=rerun(socket, page_hash=page_hash)
             )
-    return harvest_by_page
+    return received_by_page
 
 
 def hash_tables(app: RunningApp) -> dict[str, str]:
@@ -143,7 +143,7 @@ def send_request(
 
 
 # ------------------------------------------------------------------------------------------------ raw HTTP
-@pytest.mark.parametrize(("role", "route"), ROUTE_CELLS)
+@pytest.mark.parametrize(("role", "route"), DENIED_ROUTES)
 def test_route_is_refused_for_a_role_without_permission(app, world, role, route):
     person = world.people[PEOPLE[role]]
     response = send_request(app, route, f"token-of-{person.name}", person.id)
@@ -157,7 +157,7 @@ def test_closed_route_is_refused_without_a_sign_in(app, route):
     assert (response.status_code, response.json()["kind"]) == (401, "NotSignedIn")
 
 
-def test_only_sign_in_and_health_routes_are_open(app):
+def test_only_routes_for_sign_in_health_and_metrics_are_open(app):
     assert {route.split()[1] for route in OPEN_ROUTES} == {
         "/health", "/health/ready", "/metrics", "/first-admin", "/sign-in", "/sign-in/code",
         "/sign-in/provider", "/sign-in/provider/sign-out",
@@ -167,7 +167,7 @@ def test_only_sign_in_and_health_routes_are_open(app):
 @pytest.mark.parametrize("name", ["remo", "rea", "ada"])
 @pytest.mark.parametrize("path", ["/pixels/1/pa", "/pixels/1/pa/metadata", "/radiographs/1/pa?longest=300"])
 def test_radiograph_is_refused_without_an_assigned_question(app, world, name, path):
-    with unit_of_work(app.engine) as db:  # remo's questions are taken from him for this test
+    with unit_of_work(app.engine) as db:  # for this test, remo has no assignments
         db.execute(text("DELETE FROM assignment WHERE person_id = :one"), {"one": world.people["remo"].id})
     response = send_request(app, f"GET {path}", f"token-of-{name}")
     assert response.status_code == 403
@@ -186,7 +186,7 @@ def test_other_streamlit_endpoints_are_closed(app, name, path):
 
 
 @pytest.mark.parametrize("name", ["ada", "ruth", "rea"])
-def test_only_coordinators_may_upload_files(app, name):
+def test_people_who_are_not_coordinators_cannot_upload_files(app, name):
     with httpx.Client(base_url=app.url, cookies={"overread": f"token-of-{name}"}) as client:
         assert client.put("/_stcore/upload_file/x/y", content=b"{}").status_code == 404
 
@@ -196,30 +196,30 @@ def test_only_coordinators_may_upload_files(app, name):
 @pytest.mark.parametrize(
     "ways", ["one way a page", pytest.param("every way to every page", marks=pytest.mark.soak)]
 )
-def test_no_websocket_message_opens_a_forbidden_page(app, harvests, role, ways):
+def test_no_websocket_message_opens_a_forbidden_page(app, received_pages, role, ways):
     """By the page's hash, by its name, and by its hash with the fragments and widgets of its own session.
 
-    The short form tries one of these ways per denied page, in turn; the long form tries all of them.
+    The short run tries one of these ways per denied page, in turn; the soak run tries all of them.
     """
     old_hashes = hash_tables(app)
     with open_socket(app, f"token-of-{PEOPLE[role]}") as socket:
         own_run = rerun(socket)
-        denied_pages = [page for denied, page in PAGE_CELLS if denied is role]
+        denied_pages = [page for denied, page in DENIED_PAGES if denied is role]
         for number, page in enumerate(denied_pages, start=list(Role).index(role)):
-            harvest = harvests[page.path.stem]
-            forbidden_texts = {value for value in harvest.run.texts - own_run.texts if len(value) > 3}
-            widgets = sorted(harvest.run.widgets - own_run.widgets)  # the sign-out button is on every page
+            received = received_pages[page.path.stem]
+            forbidden_texts = {value for value in received.run.texts - own_run.texts if len(value) > 3}
+            widgets = sorted(received.run.widgets - own_run.widgets)  # the sign-out button is on every page
             assert forbidden_texts, page.title
             forged_widgets = [*map(make_pressed_state, widgets), *map(make_filled_state, widgets)]
             attempts = [
-                {"page_hash": harvest.page_hash},
+                {"page_hash": received.page_hash},
                 {"page": page.path.stem},
-                {"page_hash": harvest.page_hash, "page": page.path.stem, "widgets": forged_widgets},
+                {"page_hash": received.page_hash, "page": page.path.stem, "widgets": forged_widgets},
                 {"page_hash": own_run.pages[""], "widgets": forged_widgets},
             ]
-            for fragment in harvest.run.fragments:  # this session lacks these fragments: no run answers
+            for fragment in received.run.fragments:  # this session lacks these fragments: no run answers
                 websocket_client.request_run(
-                    socket, page_hash=harvest.page_hash, fragment=fragment, widgets=forged_widgets
+                    socket, page_hash=received.page_hash, fragment=fragment, widgets=forged_widgets
                 )
             if ways == "one way a page":
                 attempts = attempts[
@@ -235,9 +235,9 @@ def test_no_websocket_message_opens_a_forbidden_page(app, harvests, role, ways):
     assert hash_tables(app) == old_hashes
 
 
-def test_the_harvest_of_an_allowed_person_is_not_empty(harvests):
-    assert all(len(harvest.run.texts) > 5 for harvest in harvests.values())
-    assert sum(len(harvest.run.widgets) for harvest in harvests.values()) > 10
+def test_allowed_people_receive_texts_on_every_page_and_some_widgets(received_pages):
+    assert all(len(received.run.texts) > 5 for received in received_pages.values())
+    assert sum(len(received.run.widgets) for received in received_pages.values()) > 10
 
 
 # --------------------------------------------------- the cookie of a person whose account is disabled or gone

@@ -1,4 +1,4 @@
-"""Errata in the browser: report, adjudicate, create release 1.1, and score a board and a study again."""
+"""Errata in the browser: report, adjudicate, create release 1.1, score leaderboard and study again."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def world(app: RunningApp) -> LeaderboardWorld:
 
     Team A answered the private questions with their keys; rea read the questions in a study.
     """
-    made = make_leaderboard_world(app.engine, app.home, questions=12)
+    leaderboard_world = make_leaderboard_world(app.engine, app.home, questions=12)
     add_board(app.engine)
     add_team(app.engine, "Team A")
-    submit(app.engine, write_predictions(app.home / "a.jsonl", made.keys), team="Team A")
-    read_study(made)
+    submit(app.engine, write_predictions(app.home / "a.jsonl", leaderboard_world.keys), team="Team A")
+    read_study(leaderboard_world)
     with unit_of_work(app.engine) as db:
         studies.close_study(db, by=BY, study="study", now=NOW)
     app.add_person("dana", Role.COORDINATOR)
     app.add_person("anna", Role.REVIEWER)
     app.command("adjudicate", "rules", "first", "--adjudicators", "anna")
-    return made
+    return leaderboard_world
 
 
 def load_scores(app: RunningApp) -> list[int]:
-    """Correct answers of Team A on each version of the leaderboard."""
+    """The number of correct answers of Team A in each version of the leaderboard."""
     with read_only_session(app.engine) as db:
         return [
             leaderboards.load_standings(db, by=BY, leaderboard=BOARD, version=version).rows[0].score.correct
@@ -56,7 +56,9 @@ def load_scores(app: RunningApp) -> list[int]:
         ]
 
 
-def test_a_problem_is_reported_settled_released_compared_and_scored_again(app, world, page: Page, sign_in):
+def test_a_reported_problem_is_settled_and_its_correction_released_and_scored_again(
+    app, world, page: Page, sign_in
+):
     question = min(world.keys)
     sign_in("dana")
     page.goto(f"/errata?release=1&question={question}")
@@ -74,17 +76,17 @@ def test_a_problem_is_reported_settled_released_compared_and_scored_again(app, w
     expect(page.locator(".adjudication .reports")).to_contain_text("on the other side", timeout=30_000)
     page.keyboard.press("0")
     page.get_by_label("Answer key: own").check()
-    own = page.locator(".adjudication .own-cell .ticks").first
-    own.get_by_role("radio").nth((world.keys[question] + 1) % 3).check()
+    own_answer = page.locator(".adjudication .own-cell .ticks").first
+    own_answer.get_by_role("radio").nth((world.keys[question] + 1) % 3).check()
     page.get_by_label("Reason").fill("It is.")
     page.keyboard.press("Escape")
     # A save is refused until everything was displayed, and the radiographs of this world have no files.
-    saved = page.get_by_text("1 dispute of batch first: all adjudicated.")
+    saved_message = page.get_by_text("1 dispute of batch first: all adjudicated.")
     for _ in range(5):
         page.keyboard.press("Enter")
         page.keyboard.press("Shift+Enter")
         page.wait_for_timeout(500)
-        if saved.count():
+        if saved_message.count():
             break
     expect(page.get_by_text("1 dispute of batch first: all adjudicated.")).to_be_visible(timeout=20_000)
 

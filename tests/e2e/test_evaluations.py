@@ -1,6 +1,6 @@
 """Evaluations in the browser: all five conditions at an endpoint that decodes the images, and a real model.
 
-The real model gets the questions without image. Path tested, quality not measured.
+The real model gets the questions without image; the test checks the path, not the quality of the answers.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def world(
 
 
 def plan(page: Page, name: str, endpoint: str) -> None:
-    """Fill in the form with the conditions that are chosen, and plan."""
+    """Fill in name and endpoint, leave the chosen conditions, and plan the evaluation."""
     page.get_by_role("textbox", name="Name").fill(name)
     choose_option(page, page.get_by_role("combobox", name="Endpoint"), endpoint)
     page.get_by_role("button", name="Plan evaluation").click()
@@ -76,7 +76,7 @@ def start_and_compute(page: Page, name: str) -> None:
     take_screenshot(page, f"evaluation-{name}")
 
 
-def test_all_five_conditions_are_planned_run_and_read(app, vision, signed_in: Callable[[str], Page]):
+def test_all_five_conditions_are_planned_run_and_scored(app, vision, signed_in: Callable[[str], Page]):
     page = signed_in("dana")
     page.goto("/evaluations")
     page.get_by_role("button", name="Plan evaluation").wait_for(timeout=30_000)
@@ -94,15 +94,13 @@ def test_all_five_conditions_are_planned_run_and_read(app, vision, signed_in: Ca
         and all(image.finding == FINDINGS[key_of_exam(image.exam)] for image in images)
         for images in sent
     )
-    shown = page.get_by_test_id("stMain")
-    expect(shown).to_contain_text(
-        "Paraphrased: 4 questions not asked (the paraphrase differs in laterality)."
-    )
+    main = page.get_by_test_id("stMain")
+    expect(main).to_contain_text("Paraphrased: 4 questions not asked (the paraphrase differs in laterality).")
     expect(page.get_by_text(WARNING)).to_have_count(0)
     with unit_of_work(app.engine) as db:
         _, results = evaluations.open_results(db, by=BY, name="five", now=datetime.now(UTC))
-    # The endpoint answers from the images: from another exam's finding with those, and A without.
-    assert {item.condition: (item.correct, item.n) for item in results.accuracies} == {
+    # The endpoint names the finding that the images show, also of another exam. Without images it answers A.
+    assert {accuracy.condition: (accuracy.correct, accuracy.n) for accuracy in results.accuracies} == {
         Condition.AS_GIVEN: (12, 12),
         Condition.NO_IMAGE: (4, 12),
         Condition.OTHER_IMAGE: (1, 12),  # one other patient has the same finding
@@ -111,7 +109,7 @@ def test_all_five_conditions_are_planned_run_and_read(app, vision, signed_in: Ca
     }
 
 
-def test_a_run_of_the_model_of_the_tests_says_so_on_the_page(signed_in: Callable[[str], Page]):
+def test_page_warns_that_an_evaluation_used_the_small_model_of_the_tests(signed_in: Callable[[str], Page]):
     page = signed_in("dana")
     page.goto("/evaluations")
     page.get_by_text("Plan an evaluation").wait_for(timeout=30_000)

@@ -79,7 +79,7 @@ def receive_last_message(socket: ClientConnection) -> ForwardMsg:
 
 
 def get_session_id(socket: ClientConnection) -> str:
-    """The number of the Streamlit session of a connection."""
+    """The id of the Streamlit session of a connection."""
     socket.send(make_rerun_message())
     while True:
         message = receive_message(socket)
@@ -114,11 +114,11 @@ def test_the_right_password_gives_a_cookie_that_scripts_cannot_read(client):
 
 
 def sign_in_over_tls(client: httpx.Client, *, form_cookie: str = "__Host-overread-form") -> httpx.Response:
-    """Sign in as through a proxy on this machine; the form's cookie is returned under its TLS name."""
+    """Sign in as through a proxy on this machine; the form's cookie is sent back as `form_cookie`."""
     tls = {"X-Forwarded-Proto": "https"}
     form = client.get("/sign-in", headers=tls)
-    [token] = [header for header in form.headers.get_list("set-cookie") if "-form=" in header]
-    value = token.split(";")[0].split("=", 1)[1]
+    [cookie_header] = [header for header in form.headers.get_list("set-cookie") if "-form=" in header]
+    value = cookie_header.split(";")[0].split("=", 1)[1]
     return client.post(
         "/sign-in",
         data={"form_token": value, "name": "rosa", "password": PASSWORD},
@@ -247,7 +247,7 @@ def test_another_person_cannot_resume_the_session(app, client):
             cookie = sign_in_client(thief, "otto")
         with open_socket(app, cookie, resume=her_session) as other_socket:
             assert get_session_id(other_socket) != her_session
-        assert get_session_id(socket)  # and her session goes on
+        assert get_session_id(socket)  # her own session continues
 
 
 def test_internal_session_header_from_a_client_is_ignored(app, client):

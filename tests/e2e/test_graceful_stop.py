@@ -25,7 +25,7 @@ pytestmark = pytest.mark.full
 
 
 def test_started_request_is_answered_before_the_process_ends(sqlite_template, tmp_path):
-    """Half of a request is sent, the app is stopped, and the other half follows when new requests fail."""
+    """Half of a request is sent and the app is stopped. The second half is sent once new requests fail."""
     home = tmp_path / "workspace"
     home.mkdir()
     shutil.copyfile(sqlite_template, home / "overread.sqlite")
@@ -46,7 +46,7 @@ def test_started_request_is_answered_before_the_process_ends(sqlite_template, tm
             assert os.waitid(os.P_PID, app.process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
             connection.sendall(body[10:])
             response = b"".join(iter(lambda: connection.recv(65536), b""))
-        assert response.startswith(b"HTTP/1.1 303 ")  # redirects to the form: the token is not ours
+        assert response.startswith(b"HTTP/1.1 303 ")  # to the form: the request has no form token
         assert response.endswith(b"\r\n\r\n")
         exit_info = os.waitid(os.P_PID, app.process, os.WEXITED | os.WNOWAIT)
         assert exit_info.si_status in {0, signal.SIGTERM}
@@ -78,10 +78,10 @@ def test_stopped_import_is_complete_or_absent(sqlite_template, tmp_path):
     import_process.wait(timeout=60)
     engine = make_engine(f"sqlite:///{home / 'overread.sqlite'}")
     with read_only_session(engine) as db:
-        datasets = db.execute(select(func.count()).select_from(DatasetRow)).scalar_one()
-        questions = db.execute(select(func.count()).select_from(QuestionRow)).scalar_one()
+        dataset_count = db.execute(select(func.count()).select_from(DatasetRow)).scalar_one()
+        question_count = db.execute(select(func.count()).select_from(QuestionRow)).scalar_one()
     engine.dispose()
-    assert (datasets, questions) in {(0, 0), (1, count)}
+    assert (dataset_count, question_count) in {(0, 0), (1, count)}
 
 
 def _accepts_connections(address: tuple[str | None, int | None]) -> bool:

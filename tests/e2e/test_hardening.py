@@ -1,4 +1,4 @@
-"""The real app: host names, and the permissions of the files that it and its commands make."""
+"""The real app: host names, and the permissions of the files that it and its commands create."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.e2e.test_gate import load_form_token
 pytestmark = pytest.mark.full
 
 
-def wide_open(folder):
+def find_exposed_paths(folder):
     """Files and folders that group or others may use, with their mode."""
     paths = [folder, *folder.rglob("*")]
     return {
@@ -35,13 +35,13 @@ def usual_umask():
 
 
 @pytest.mark.usefixtures("usual_umask")
-def test_everything_in_the_workspace_of_app_and_commands_is_for_its_user_only(tmp_path):
+def test_only_the_user_can_access_files_that_app_and_commands_create(tmp_path):
     home = tmp_path / "new" / "workspace"
     with running_app(home, tmp_path / "log") as app:
         app.command("user", "add", "anna", "--role", "admin", stdin=f"{PASSWORD}\n")
         assert httpx.get(f"{app.url}/health").text == "ok"
         assert (home / "overread.sqlite-wal").exists()
-        assert wide_open(home) == {}
+        assert find_exposed_paths(home) == {}
     subprocess.run(
         [sys.executable, "cli.py", "user", "list"],
         cwd=ROOT,
@@ -49,11 +49,11 @@ def test_everything_in_the_workspace_of_app_and_commands_is_for_its_user_only(tm
         check=True,
         capture_output=True,
     )
-    assert wide_open(home) == {}
+    assert find_exposed_paths(home) == {}
 
 
 @pytest.mark.usefixtures("usual_umask")
-def test_an_older_workspace_is_closed_to_others_at_the_next_start(tmp_path):
+def test_next_command_closes_an_older_workspace_to_other_users(tmp_path):
     home = tmp_path / "workspace"
     environment = {**os.environ, "OVERREAD_HOME": str(home), "OVERREAD_DATABASE_URL": ""}
     listing = [sys.executable, "cli.py", "user", "list"]
@@ -61,7 +61,7 @@ def test_an_older_workspace_is_closed_to_others_at_the_next_start(tmp_path):
     home.chmod(0o755)
     (home / "overread.sqlite").chmod(0o644)
     subprocess.run(listing, cwd=ROOT, env=environment, check=True, capture_output=True)
-    assert wide_open(home) == {}
+    assert find_exposed_paths(home) == {}
 
 
 def test_a_shared_folder_that_is_no_workspace_keeps_its_mode(tmp_path):
@@ -79,26 +79,26 @@ def test_a_shared_folder_that_is_no_workspace_keeps_its_mode(tmp_path):
     assert stat.S_IMODE(shared.stat().st_mode) == 0o755
 
 
-def test_a_rebound_name_neither_signs_in_nor_reads(app):
+def test_sign_in_under_a_foreign_host_name_is_refused(app):
     app.add_person("demi", Role.COORDINATOR, demo=True)
     with httpx.Client(base_url=app.url) as browser:
         token = load_form_token(browser)
         fields = {"form_token": token, "name": "demi", "password": "demo-password"}
-        refused = browser.post("/sign-in", data=fields, headers={"Host": "attacker.example:8501"})
-        assert refused.status_code == 400
+        response = browser.post("/sign-in", data=fields, headers={"Host": "attacker.example:8501"})
+        assert response.status_code == 400
         assert "overread" not in browser.cookies
         assert browser.post("/sign-in", data=fields).status_code == 303
 
 
-def test_the_message_names_a_wrong_setting_at_the_start(tmp_path):
+def test_app_with_an_invalid_setting_does_not_start_and_names_the_setting(tmp_path):
     environment = {
         **os.environ,
         "OVERREAD_HOME": str(tmp_path / "home"),
         "OVERREAD_ALLOWED_HOSTS": "https://x.example",
     }
-    started = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", "0"],
         cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert started.returncode == 1
-    assert "Overread could not start. OVERREAD_ALLOWED_HOSTS" in started.stderr
+    assert result.returncode == 1
+    assert "Overread could not start. OVERREAD_ALLOWED_HOSTS" in result.stderr

@@ -28,11 +28,11 @@ from tests.storage.worlds import assign_all, make_batch
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 KEYS_OF_ALL_RATINGS = "4444yym"
-#: The addresses from which the viewer and the plain editor load a radiograph of the small world.
+#: The addresses from which the full and the basic viewer load a radiograph of the small world.
 IMAGES = ("**/pixels/**", "**/radiographs/**")
 FAILED = "Not saved: a radiograph of this exam could not be loaded."
 LOADING = "Not saved: the radiographs are still loading."
-ARRIVED = "The radiograph is now displayed. Review it, then save again."
+DISPLAYED_LATE = "The radiograph is now displayed. Review it, then save again."
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -73,19 +73,19 @@ def world(app):
     return review_world
 
 
-def route_images(page, handler, views=IMAGES):
+def route_images(page, handler, addresses=IMAGES):
     """Pass every request for a radiograph to ``handler``."""
-    for address in views:
+    for address in addresses:
         page.route(address, handler)
 
 
-def unroute_images(page, views=IMAGES):
-    for address in views:
+def unroute_images(page, addresses=IMAGES):
+    for address in addresses:
         page.unroute(address)
 
 
 def open_question(page, number, state):
-    """Open the review page of a question, and wait until the form states that about its radiographs."""
+    """Open the review page of a question, and wait until its radiographs have that state."""
     page.goto(f"/review?batch=1&question={number}")
     wait_for_state(page, state)
 
@@ -107,7 +107,7 @@ def test_question_with_a_failed_radiograph_needs_confirmation(app, signed_in):
     assert (verdict.image, verdict.clinical_quality) == ("not drawn, confirmed", 4)
 
 
-def test_the_confirmation_is_for_one_question(app, signed_in):
+def test_the_confirmation_is_for_one_question_only(app, signed_in):
     page = signed_in("ruth")
     route_images(page, lambda route: route.abort())
     open_question(page, 2, "failed")
@@ -130,7 +130,7 @@ def test_reloaded_radiograph_is_recorded_as_drawn(app, signed_in):
     expect(page.get_by_text(FAILED)).to_be_visible()
     unroute_images(page)
     press(page, "t")
-    expect(page.get_by_text(ARRIVED)).to_be_visible()
+    expect(page.get_by_text(DISPLAYED_LATE)).to_be_visible()
     press(page, "a")
     [verdict] = review_helpers.wait_for_verdicts(app, page, 4, 1)
     assert verdict.image == "drawn"
@@ -151,7 +151,7 @@ def test_late_radiograph_is_waited_for_and_the_input_is_kept(app, signed_in):
     for route in held_routes:
         route.continue_()
     unroute_images(page)
-    expect(page.get_by_text(ARRIVED)).to_be_visible()
+    expect(page.get_by_text(DISPLAYED_LATE)).to_be_visible()
     press(page, "a")
     [verdict] = review_helpers.wait_for_verdicts(app, page, 5, 1)
     assert (verdict.image, verdict.clinical_quality) == ("drawn", 4)
@@ -159,7 +159,7 @@ def test_late_radiograph_is_waited_for_and_the_input_is_kept(app, signed_in):
 
 def test_one_failed_radiograph_of_two_needs_confirmation(app, signed_in):
     page = signed_in("ruth")
-    route_images(page, lambda route: route.abort(), views=("**/lat**",))
+    route_images(page, lambda route: route.abort(), addresses=("**/lat**",))
     open_question(page, 6, "failed")
     press(page, KEYS_OF_ALL_RATINGS + "a")
     expect(page.get_by_text(FAILED)).to_be_visible()
@@ -210,7 +210,7 @@ def test_prefetched_radiograph_is_recorded_as_drawn(app, signed_in):
         assert verdict.image == "drawn"
 
 
-def test_plain_editor_needs_confirmation_and_can_reload(app, signed_in):
+def test_basic_viewer_blocks_the_verdict_until_the_radiograph_is_reloaded(app, signed_in):
     page = signed_in("ruth")
     page.add_init_script("localStorage.setItem('overread-viewer', 'plain')")
     route_images(page, lambda route: route.abort())
@@ -263,7 +263,7 @@ def test_reader_needs_confirmation_without_the_radiograph(app, signed_in):
     press_answer(page, 2, 4)
     page.keyboard.press("Enter")
     press(page, "t")
-    expect(page.get_by_text(ARRIVED)).to_be_visible()
+    expect(page.get_by_text(DISPLAYED_LATE)).to_be_visible()
     page.keyboard.press("Enter")
     page.get_by_text("2 of 4 read").wait_for()
     assert load_reading_images(app) == ["not drawn, confirmed", "drawn"]

@@ -1,4 +1,4 @@
-"""Kill -9 while verdicts are posted loses none of them.
+"""No posted verdict is lost when the app or the database is killed (SIGKILL).
 
 This is the short form of benchmarks/soak_kill.py; `make soak` kills the app 200 times and PostgreSQL 50
 times.

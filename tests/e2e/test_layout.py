@@ -1,4 +1,4 @@
-"""The forms in windows from 1024 to 2560 pixels: share of the radiographs, full screen, what was in sight."""
+"""The forms in windows from 1024 to 2560 pixels: share of the radiographs, full screen, unread parts."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def disputed(app, world, chromium):
 
 @pytest.mark.usefixtures("disputed")
 @pytest.mark.parametrize("name", FORMS)
-def test_radiograph_has_its_share_of_every_window_and_nothing_is_cut(open_form, name):
-    """45 % from 1440 pixels on, at least 75 % in full screen."""
+def test_radiograph_gets_enough_of_every_window_and_nothing_is_cut(open_form, name):
+    """At least 40 % of the window, 45 % from 1440 pixels on, and 75 % in full screen."""
     page = open_form(name)
     for width in WINDOWS:
         set_window(page, width)
@@ -109,7 +109,7 @@ def test_radiograph_has_its_share_of_every_window_and_nothing_is_cut(open_form, 
             assert page.locator(".control-label").first.is_visible()
 
 
-def test_stem_ratings_and_buttons_are_in_a_window_of_1024_pixels(open_form):
+def test_stem_ratings_and_buttons_fit_into_a_window_of_1024_pixels(open_form):
     page = open_form("ruth")
     set_window(page, 1024)
     for selector in (
@@ -124,7 +124,7 @@ def test_stem_ratings_and_buttons_are_in_a_window_of_1024_pixels(open_form):
 def test_toolbar_of_two_views_has_one_line_and_shows_all_tools_on_demand(open_form):
     page = open_form("ruth")
     set_window(page, 1024)
-    height = measure_layout(page).panes[0][1]
+    pane_height = measure_layout(page).panes[0][1]
     full_screen = page.get_by_role("button", name="Full screen")
     expect(full_screen).to_be_in_viewport(ratio=1)
     side_by_side = page.get_by_role("button", name="Side by side")
@@ -133,7 +133,7 @@ def test_toolbar_of_two_views_has_one_line_and_shows_all_tools_on_demand(open_fo
     side_by_side.click()
     expect(page.locator(".pane")).to_have_count(2)
     layout = measure_layout(page)
-    assert layout.panes[0][1] == height
+    assert layout.panes[0][1] == pane_height
     assert layout.toolbar_height < 1.6 * layout.toolbar_button_height
     page.keyboard.press("Shift+L")
 
@@ -151,7 +151,7 @@ def test_questions_are_judged_in_full_screen_by_the_same_keys(app, open_form):
     assert [load_verdicts(app, number)[0].decision for number in (2, 3)] == ["accept", "reject"]
 
 
-def test_hidden_question_in_full_screen_is_shown_before_it_is_judged(app, open_form):
+def test_question_panel_hidden_in_full_screen_is_shown_before_a_save(app, open_form):
     page = open_form("ruth", "/review?batch=1&question=5")
     enter_full_screen(page)
     share = measure_layout(page).share
@@ -169,7 +169,7 @@ def test_hidden_question_in_full_screen_is_shown_before_it_is_judged(app, open_f
     assert verdict.decision == "accept"
 
 
-def test_question_panel_moves_to_the_other_side_and_freely(open_form):
+def test_question_panel_can_be_moved_to_the_other_side_and_dragged(open_form):
     page = open_form("ruth", "/review?batch=1&question=7")
     enter_full_screen(page)
     panel = page.locator(".right")
@@ -189,7 +189,7 @@ def test_question_panel_moves_to_the_other_side_and_freely(open_form):
 
 
 @pytest.mark.parametrize("full_screen", [False, True])
-def test_accept_refuses_an_explanation_that_was_not_scrolled_to_its_end(app, open_form, full_screen):
+def test_verdict_is_refused_before_the_explanation_was_scrolled_to_its_end(app, open_form, full_screen):
     """The explanation of question 9 is higher than the window; every press shows its next part."""
     page = open_form("ruth", "/review?batch=1&question=9", size=(1024, 600))
     if full_screen:
@@ -209,7 +209,7 @@ def test_accept_refuses_an_explanation_that_was_not_scrolled_to_its_end(app, ope
            }"""
     )
     if not full_screen:
-        return  # saved in the other run
+        return  # the other run saves the verdict
     page.wait_for_timeout(600)
     page.keyboard.press("a")
     wait_for_question(page, 10)
@@ -231,11 +231,11 @@ def test_adjudicator_sees_every_disputed_version_before_deciding(open_form):
 
 def test_radiograph_keeps_its_size_when_feedback_is_shown(open_form):
     page = open_form("rea")
-    before = measure_layout(page).panes
+    old_panes = measure_layout(page).panes
     press_answer(page, 1, 4)
     page.keyboard.press("Enter")
     page.get_by_text("Answer key").wait_for()
-    assert measure_layout(page).panes == before
+    assert measure_layout(page).panes == old_panes
     enter_full_screen(page)
     expect(page.locator(".feedback")).to_be_in_viewport(ratio=1)
     page.wait_for_timeout(600)

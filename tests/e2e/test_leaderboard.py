@@ -1,7 +1,7 @@
 """A leaderboard in the browser, and what a submitter receives: no key and no result of a single question.
 
-Planted are texts in the private keys, the sequence of the keys, and the outcomes of each submission. Searched
-are websocket frames, HTTP bodies and headers, the page, the static site and the app's log.
+Canaries are texts in the private keys, the sequence of the keys, and the outcomes of each submission. They
+are searched for in websocket frames, HTTP bodies and headers, the page, the static site and the app's log.
 """
 
 from __future__ import annotations
@@ -35,35 +35,35 @@ from tests.storage.leaderboard_worlds import (
 from tests.storage.worlds import SECRETS
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
-#: A line that makes the file of keys invalid.
+#: The id in a line that makes the file of keys invalid.
 DAMAGE = "CanaryInDamagedKeys"
 
 
 def is_wrong(position: int) -> bool:
-    """The errors of the first submission, in no regular pattern."""
+    """Whether the first submission answers this question wrong; the pattern is irregular."""
     return position * position % 7 in (1, 3)
 
 
 @pytest.fixture(scope="module")
 def world(app: RunningApp) -> LeaderboardWorld:
-    """Sue is in team A; team B has a submission, which is wrong everywhere but at ten questions."""
-    made = make_leaderboard_world(app.engine, app.home, questions=64)
+    """Sue is in team A; team B has a submission, in which only the first ten answers are correct."""
+    leaderboard_world = make_leaderboard_world(app.engine, app.home, questions=64)
     add_board(app.engine, uses_ladder=True)
     sue = app.add_person("sue", Role.SUBMITTER)
     add_team(app.engine, "Team A", sue.name)
     add_team(app.engine, "Team B")
     path = app.home.parent / f"{app.home.name}-b.jsonl"
-    write_predictions(path, answer_with_errors(made, lambda position: position >= 10))
+    write_predictions(path, answer_with_errors(leaderboard_world, lambda position: position >= 10))
     submit(app.engine, path, team="Team B", method="A small model")
-    return made
+    return leaderboard_world
 
 
 def list_canaries(world: LeaderboardWorld, *wrong: np.ndarray) -> list[str]:
     """Texts of the keys, the sequence of the keys in several spellings, and outcomes in several spellings."""
     letters = [option_letter(world.keys[key]) for key in sorted(world.keys)]
     sequences = ["".join(letters), ",".join(letters), ", ".join(letters), json.dumps(letters)]
-    for item in wrong:
-        correct = ~item
+    for errors in wrong:
+        correct = ~errors
         sequences += [
             encode_outcomes(correct),
             base64.b64encode(np.packbits(correct).tobytes()).decode(),
@@ -104,9 +104,9 @@ def test_a_submitter_submits_and_receives_no_key_and_no_result_of_a_question(app
     expect(page.get_by_text("5 submissions possible now")).to_be_visible()
 
     answers = answer_with_errors(world, is_wrong)
-    bad = write_predictions(tmp_path / "bad.jsonl", answers)
-    bad.write_text(bad.read_text().replace('"answer": "A"', '"answer": "K"', 1))
-    upload(page, bad, "First model")
+    invalid_file = write_predictions(tmp_path / "bad.jsonl", answers)
+    invalid_file.write_text(invalid_file.read_text().replace('"answer": "A"', '"answer": "K"', 1))
+    upload(page, invalid_file, "First model")
     expect(page.get_by_text("nothing was charged")).to_be_visible(timeout=20_000)
     expect(page.get_by_text("5 submissions possible now")).to_be_visible()
 
@@ -114,11 +114,11 @@ def test_a_submitter_submits_and_receives_no_key_and_no_result_of_a_question(app
     page.get_by_role("heading", name="Your team").wait_for(timeout=30_000)
     upload(page, write_predictions(tmp_path / "good.jsonl", answers), "First model")
     expect(page.get_by_text("4 submissions possible now").first).to_be_visible(timeout=20_000)
-    # one answer less: the Ladder discloses nothing
+    # one correct answer fewer: the Ladder leaves the score unchanged
     page.reload()
     page.get_by_role("heading", name="Your team").wait_for(timeout=30_000)
-    worse = np.array([is_wrong(position) or position == 0 for position in range(len(world.keys))])
-    path = write_predictions(tmp_path / "worse.jsonl", answer_with_errors(world, lambda p: worse[p]))
+    second_errors = np.array([is_wrong(position) or position == 0 for position in range(len(world.keys))])
+    path = write_predictions(tmp_path / "worse.jsonl", answer_with_errors(world, lambda p: second_errors[p]))
     upload(page, path, "Second model")
     expect(page.get_by_text("score unchanged").first).to_be_visible(timeout=20_000)
     for label in ("Receipt", "Significance map"):
@@ -126,30 +126,30 @@ def test_a_submitter_submits_and_receives_no_key_and_no_result_of_a_question(app
         wait_for_script(page)
     expect(page.get_by_text("receipt_sha256")).to_be_visible()
 
-    keys = world.release.with_name("v1-keys") / "keys.jsonl"
-    content = keys.read_text()
-    keys.write_text(f'{{"id": "{DAMAGE}"}}\n' + content)
+    keys_file = world.release.with_name("v1-keys") / "keys.jsonl"
+    content = keys_file.read_text()
+    keys_file.write_text(f'{{"id": "{DAMAGE}"}}\n' + content)
     page.reload()
     page.get_by_role("heading", name="Your team").wait_for(timeout=30_000)
     upload(page, write_predictions(tmp_path / "more.jsonl", answers, explanation="x"), "Third model")
     expect(page.get_by_text("cannot score at the moment")).to_be_visible(timeout=20_000)
-    keys.write_text(content)
+    keys_file.write_text(content)
 
     bodies = [request_route(page, route) for route in CLOSED_ROUTES if route.startswith("GET ")]
-    first = np.array([is_wrong(position) for position in range(len(world.keys))])
-    second_team = np.arange(len(world.keys)) >= 10
-    canaries = list_canaries(world, first, worse, second_team)
+    first_errors = np.array([is_wrong(position) for position in range(len(world.keys))])
+    team_b_errors = np.arange(len(world.keys)) >= 10
+    canaries = list_canaries(world, first_errors, second_errors, team_b_errors)
     traffic.look()
     site = tmp_path / "site"
     app.command("leaderboard", "site", "--out", str(site))
     exports = [path.read_bytes() for path in site.iterdir()]
     assert len(traffic.seen) > 50
-    assert find_canaries([keys.read_bytes()], canaries) >= {SECRETS["explanation"], SECRETS["category"]}
+    assert find_canaries([keys_file.read_bytes()], canaries) >= {SECRETS["explanation"], SECRETS["category"]}
     assert find_canaries([*traffic.seen, *bodies, *exports, read_log(app)], canaries) == set()
 
 
 def request_route(page: Page, route: str) -> bytes:
-    """What a route answers to the submitter: none of the app's files is theirs."""
+    """The response of a route to the submitter, who may read none of the app's files."""
     path = route.removeprefix("GET ")
     for name, value in {
         "{release_id:int}": "1", "{name:path}": "gold.jsonl", "{name}": "questions.jsonl",
@@ -178,8 +178,8 @@ def test_the_static_site_opens_from_a_disk_without_a_server(app, world, chromium
     expect(page.get_by_role("cell", name="Team B").first).to_be_visible()
     expect(page.get_by_role("cell", name="Chance")).to_be_visible()
     page.get_by_role("link", name="All figures as JSON").click()
-    plain = json.loads((site / "open-board-1.json").read_text())
-    assert "Team B" in [team["team"] for team in plain["teams"]]
+    board_json = json.loads((site / "open-board-1.json").read_text())
+    assert "Team B" in [team["team"] for team in board_json["teams"]]
     assert all(url.startswith("file://") for url in requests)
     assert problems == []
     context.close()

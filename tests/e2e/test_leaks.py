@@ -1,8 +1,8 @@
-"""Answer first: planted words that give the answer away are searched for in everything the app sends.
+"""In the mode "answer first", nothing that the app sends gives the answer away.
 
-Planted are key, explanation, report, boxes, peers' verdicts and models' answers, each with its own word per
-question. Searched are websocket frames, HTTP bodies, headers and addresses, the page with its shadow roots,
-browser storage, file names and the app's log: as they are, decompressed, and in other encodings.
+Key, explanation, report, boxes, peers' verdicts and models' answers contain planted words, which differ by
+question. They are searched for in websocket frames, HTTP bodies, headers and addresses, the page with its
+shadow roots, browser storage, file names and the app's log: plain, decompressed, and in other encodings.
 """
 
 from __future__ import annotations
@@ -130,15 +130,15 @@ class TrafficRecorder:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.seen: list[bytes] = []
-        page.on("requestfinished", self._keep)
-        page.on("websocket", lambda socket: socket.on("framereceived", self._frame))
+        page.on("requestfinished", self._record_request)
+        page.on("websocket", lambda socket: socket.on("framereceived", self._record_frame))
         page.on("console", lambda message: self.seen.append(message.text.encode()))
         page.on("download", lambda file: self.seen.append(file.suggested_filename.encode()))
 
-    def _frame(self, frame: bytes | str) -> None:
+    def _record_frame(self, frame: bytes | str) -> None:
         self.seen.append(frame if isinstance(frame, bytes) else frame.encode())
 
-    def _keep(self, request: Request) -> None:
+    def _record_request(self, request: Request) -> None:
         response = request.response()
         self.seen.append(request.url.encode())
         if response is not None:
@@ -152,7 +152,7 @@ class TrafficRecorder:
             f"""() => JSON.stringify({{
                 html: {_ROOTS}.map(root => root.innerHTML),
                 fields: {_ROOTS}.flatMap(root => [...root.querySelectorAll('input, textarea')])
-                    .map(each => each.value),
+                    .map(field => field.value),
                 kept: [Object.entries(localStorage), Object.entries(sessionStorage)], title: document.title,
             }})"""
         )
@@ -166,9 +166,7 @@ class TrafficRecorder:
 
 def find_planted_words(chunks: list[bytes]) -> set[str]:
     """The planted words in these bytes: plain, compressed, in UTF-16 or base64, in upper or lower case."""
-    all_bytes = b"\n".join(
-        spelling for content in chunks for spelling in iterate_decompressed(content)
-    ).lower()
+    all_bytes = b"\n".join(part for content in chunks for part in iterate_decompressed(content)).lower()
     planted = [make_planted_word(kind, number) for kind in KINDS for number in range(5)]
     return {
         planted_word
@@ -177,12 +175,12 @@ def find_planted_words(chunks: list[bytes]) -> set[str]:
     }
 
 
-def encode_word(planted: str) -> Iterator[bytes]:
+def encode_word(word: str) -> Iterator[bytes]:
     """Encodings of a word; base64 at each of its three offsets, without the characters at the edges."""
-    yield planted.encode()
-    yield planted.encode("utf-16-le")
+    yield word.encode()
+    yield word.encode("utf-16-le")
     for offset in range(3):
-        yield base64.b64encode(b"\0" * offset + planted.encode())[4:-4]
+        yield base64.b64encode(b"\0" * offset + word.encode())[4:-4]
 
 
 def iterate_decompressed(content: bytes) -> Iterator[bytes]:
@@ -206,11 +204,11 @@ def list_file_names(app: RunningApp) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "packed", [bytes, gzip.compress, zlib.compress, lambda text: text.decode().encode("utf-16-le")]
+    "pack", [bytes, gzip.compress, zlib.compress, lambda text: text.decode().encode("utf-16-le")]
 )
-def test_leak_is_found_in_every_encoding(packed):
+def test_leak_is_found_in_every_encoding(pack):
     text = f"something {make_planted_word('key', 4)} else".encode()
-    assert find_planted_words([b"before" + packed(text) + b"after"]) == {make_planted_word("key", 4)}
+    assert find_planted_words([b"before" + pack(text) + b"after"]) == {make_planted_word("key", 4)}
     assert find_planted_words([base64.b64encode(text)]) == {make_planted_word("key", 4)}
     assert find_planted_words([b"nothing of it"]) == set()
 
@@ -247,7 +245,7 @@ def test_responses_to_forged_requests_contain_no_leak(app, world, page, signed_i
 def test_raw_websocket_frames_contain_no_leak(app, world, signed_in):
     """The raw frames of every page that the reviewer may open, and of forged clicks."""
     page = signed_in("ruth")
-    cookie = next(item["value"] for item in page.context.cookies() if item["name"] == "overread")
+    cookie = next(entry["value"] for entry in page.context.cookies() if entry["name"] == "overread")
     frames = []
     with websocket_client.open_socket(app, cookie) as socket:
         pages = websocket_client.rerun(socket).pages
@@ -268,7 +266,7 @@ def test_raw_websocket_frames_contain_no_leak(app, world, signed_in):
     assert find_planted_words(frames) == set()
 
 
-def test_own_answer_reveals_only_that_question(app, world, signed_in):
+def test_own_answer_reveals_planted_words_of_that_question_only(app, world, signed_in):
     page = signed_in("ruth")
     traffic = TrafficRecorder(page)
     review_helpers.open_review(page, 1)

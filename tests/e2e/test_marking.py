@@ -26,11 +26,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 #: The key of every case is "Effusion". The answers of the reader and of the model, by case number.
 READER_ANSWERS = ["effusion", "Pleural fluid", "nodule", "basal opacity"]
 MODEL_ANSWERS = ["Effusion", "pleural  fluid", "Effusion in the left basal zone", "free air"]
-#: What each expert presses: 1 right, 2 partly right, 3 wrong. Only ruth marks the free air.
-FIRST_KEYS = {
+#: The keys that ruth and remo press: 1 right, 2 partly right, 3 wrong. Only remo marks the free air.
+RUTH_KEYS = {
     "pleural fluid": "1", "nodule": "3", "Effusion in the left basal zone": "1", "basal opacity": "2",
 }  # fmt: skip
-SECOND_KEYS = FIRST_KEYS | {"basal opacity": "3", "free air": "3"}
+REMO_KEYS = RUTH_KEYS | {"basal opacity": "3", "free air": "3"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -94,7 +94,7 @@ def mark_by_keyboard(page: Page, keys: dict[str, str]) -> list[str]:
     return shown
 
 
-def test_open_answers_are_read_marked_by_two_experts_and_reported(
+def test_open_answers_are_entered_marked_by_two_experts_and_reported(
     app: RunningApp, signed_in: Callable[[str], Page], study
 ):
     page = signed_in("rea")
@@ -104,11 +104,11 @@ def test_open_answers_are_read_marked_by_two_experts_and_reported(
     page = signed_in("cora")
     page.goto("/studies")
     page.get_by_text("5 distinct answers of readers and models differ").wait_for(timeout=30_000)
-    for place, name in (("First marker", "Ruth"), ("Second marker", "Remo")):
-        page.get_by_role("combobox", name=place).click()
+    for marker, name in (("First marker", "Ruth"), ("Second marker", "Remo")):
+        page.get_by_role("combobox", name=marker).click()
         page.get_by_role("option", name=name).click()
-        page.get_by_role("button", name=f"Save {place.lower()}").click()
-        page.get_by_text(f"{name.lower()} is the {place.lower()}").wait_for(timeout=15_000)
+        page.get_by_role("button", name=f"Save {marker.lower()}").click()
+        page.get_by_text(f"{name.lower()} is the {marker.lower()}").wait_for(timeout=15_000)
     take_screenshot(page, "markers")
     page.context.clear_cookies()
 
@@ -126,10 +126,10 @@ def test_open_answers_are_read_marked_by_two_experts_and_reported(
     take_screenshot(page, "marking")
     press_key(page, "3")
     page.get_by_text("Answer 2 of 5").wait_for(timeout=15_000)
-    press_key(page, "u")  # the first mark was a slip
+    press_key(page, "u")  # undo the first mark
     page.get_by_text("Answer 1 of 5").wait_for(timeout=15_000)
     page.get_by_text("0 of 5 answers marked").wait_for()
-    shown = mark_by_keyboard(page, FIRST_KEYS)
+    shown = mark_by_keyboard(page, RUTH_KEYS)
     assert len(shown) == len(set(shown)) == 5
     page.get_by_text("4 of 5 answers marked").wait_for(timeout=15_000)
     page.reload()
@@ -147,7 +147,7 @@ def test_open_answers_are_read_marked_by_two_experts_and_reported(
     page = signed_in("remo")
     page.goto("/mark_answers")
     page.get_by_text("0 of 5 answers marked").wait_for(timeout=30_000)
-    mark_by_keyboard(page, SECOND_KEYS)
+    mark_by_keyboard(page, REMO_KEYS)
     page.get_by_text("every answer is marked").wait_for(timeout=15_000)
     take_screenshot(page, "marked")
     page.context.clear_cookies()
@@ -160,10 +160,10 @@ def test_extracted_answers_are_marked_by_keyboard(app: RunningApp, signed_in: Ca
     page = signed_in("cora")
     page.goto("/studies")
     page.get_by_text("Extraction check", exact=True).click(timeout=30_000)
-    for key, done, shown in (("1", 0, 1), ("2", 1, 2), ("u", 2, 3), ("p", 1, 2)):
+    for key, done, position in (("1", 0, 1), ("2", 1, 2), ("u", 2, 3), ("p", 1, 2)):
         page.get_by_text(f"{done} of 4 replies marked").wait_for(timeout=15_000)
-        page.get_by_text(f"Reply {shown} of 4").wait_for(timeout=15_000)
-        take_screenshot(page, f"extraction-{done}-{shown}")
+        page.get_by_text(f"Reply {position} of 4").wait_for(timeout=15_000)
+        take_screenshot(page, f"extraction-{done}-{position}")
         press_key(page, key)
     expect(page.get_by_text("Reply 1 of 4")).to_be_visible(timeout=15_000)
     expect(page.get_by_text("1 of 4 replies marked")).to_be_visible()

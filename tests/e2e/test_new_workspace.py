@@ -130,25 +130,25 @@ class ExternalRequestLog:
     """Requests that a page sends to other hosts, and whether a planted script has run."""
 
     def __init__(self, page: Page, app: RunningApp) -> None:
-        self.asked: list[str] = []
+        self.events: list[str] = []
         self._page = page
         page.on("request", lambda request: self._note(request.url, app.url))
-        page.on("dialog", lambda dialog: self.asked.append(dialog.message))
+        page.on("dialog", lambda dialog: self.events.append(dialog.message))
 
     def _note(self, url: str, own_url: str) -> None:
         if not url.startswith((own_url, own_url.replace("http", "ws"), "data:", "blob:")):
-            self.asked.append(url)
+            self.events.append(url)
 
-    def found(self) -> list[str]:
+    def list_injections(self) -> list[str]:
         injected_elements = self._page.evaluate(
             """() => [document, ...[...document.querySelectorAll('*')].map(element => element.shadowRoot)]
                 .filter(Boolean).flatMap(root => [...root.querySelectorAll(
                     '#bold, a[href^="javascript:"], img[src*="elsewhere"], script:not([src])')]
-                    .filter(each => !each.closest('head') && each.tagName !== 'SCRIPT'
-                        || each.textContent.includes('pwned')).map(each => each.outerHTML))
+                    .filter(element => !element.closest('head') && element.tagName !== 'SCRIPT'
+                        || element.textContent.includes('pwned')).map(element => element.outerHTML))
                 .concat(window.pwned ? ['ran'] : [])"""
         )
-        return [*self.asked, *injected_elements]
+        return [*self.events, *injected_elements]
 
 
 def test_markup_in_a_question_is_shown_to_the_reviewer_as_text(app, world, sign_in):
@@ -161,7 +161,7 @@ def test_markup_in_a_question_is_shown_to_the_reviewer_as_text(app, world, sign_
         f"Stem radiograph {MARKUP} {OVERRIDE}", timeout=30_000
     )
     page.wait_for_timeout(500)
-    assert request_log.found() == []
+    assert request_log.list_injections() == []
 
 
 def test_markup_is_shown_to_the_coordinator_as_text(app, world, sign_in):
@@ -172,7 +172,7 @@ def test_markup_is_shown_to_the_coordinator_as_text(app, world, sign_in):
         page.get_by_test_id("stSidebarNav").get_by_role("link", name=title).click()
         page.get_by_role("heading", name=title).first.wait_for(timeout=30_000)
         page.wait_for_timeout(500)
-        assert request_log.found() == []
+        assert request_log.list_injections() == []
 
 
 def test_display_name_with_control_characters_is_refused(app):
@@ -213,7 +213,7 @@ def test_signing_out_clears_the_browser_cache(app, world, sign_in):
     assert response_info.value.all_headers()["clear-site-data"] == '"cache"'
     page_response = page.goto("/radiographs/1/pa?longest=300")
     assert page_response is not None
-    assert page_response.url.endswith("/sign-in")  # and not one byte of the image
+    assert page_response.url.endswith("/sign-in")  # and not the image
 
 
 # ------------------------------------------------------------------------------------------------- the log

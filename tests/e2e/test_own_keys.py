@@ -29,7 +29,7 @@ def open_account(page, group):
     page.get_by_role("radio", name=group).or_(page.get_by_role("button", name=group)).first.click()
 
 
-def test_one_key_accepts_with_top_ratings_and_can_be_changed_afterwards(app, signed_in):
+def test_one_key_accepts_with_top_ratings_and_the_verdict_can_be_changed(app, signed_in):
     page = open_viewer(signed_in("ruth"), 1)
     expect(page.get_by_text("Enter only faults.")).to_be_visible()
     page.wait_for_timeout(600)  # a key pressed as soon as a question appears is ignored
@@ -78,9 +78,9 @@ def test_own_keys_are_set_on_the_account_page_and_used_by_the_form(app, signed_i
 
     open_viewer(page, 4)
     expect(page.get_by_role("button", name="Accept", exact=True)).to_contain_text("Shift J")
-    window = viewer_helpers.find_status_line(page).text_content()
+    old_status = viewer_helpers.find_status_line(page).text_content()
     drag(page, (300, 400), (400, 460))  # the left button adjusts the window
-    expect(viewer_helpers.find_status_line(page)).not_to_have_text(window)
+    expect(viewer_helpers.find_status_line(page)).not_to_have_text(old_status)
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()
     page.keyboard.press("?")
     help_dialog = page.get_by_role("dialog", name="Shortcuts")
@@ -98,20 +98,22 @@ def test_own_keys_are_set_on_the_account_page_and_used_by_the_form(app, signed_i
 
 
 @pytest.mark.parametrize("width", [1024, 1440])
-def test_every_group_of_actions_is_in_sight_on_the_account_page(signed_in, width):
+def test_every_group_of_actions_is_visible_on_the_account_page(signed_in, width):
     page = signed_in("ruth")
     page.set_viewport_size({"width": width, "height": 900})
     open_account(page, "Decisions")
     control = page.get_by_test_id("stButtonGroup").filter(has_text="Tools of the left button")
-    bounds = control.bounding_box()
+    control_bounds = control.bounding_box()
     for group in dict.fromkeys(shortcut.group for shortcut in SHORTCUTS.values()):
-        shown = control.get_by_text(group, exact=True).bounding_box()
-        assert shown["x"] + shown["width"] <= bounds["x"] + bounds["width"], group
+        group_bounds = control.get_by_text(group, exact=True).bounding_box()
+        assert group_bounds["x"] + group_bounds["width"] <= control_bounds["x"] + control_bounds["width"], (
+            group
+        )
     control.get_by_text("Tools of the left button").click()
     expect(page.get_by_label("Key for: ruler")).to_be_visible()
 
 
-def test_cardiothoracic_ratio_and_angle_are_measured_and_enter_no_verdict(app, signed_in):
+def test_cardiothoracic_ratio_and_angle_are_measured_but_not_stored_in_the_verdict(app, signed_in):
     page = open_viewer(signed_in("ruth"), 6)
     position = get_pane_position(page)
     page.keyboard.press("Shift+X")
@@ -121,7 +123,7 @@ def test_cardiothoracic_ratio_and_angle_are_measured_and_enter_no_verdict(app, s
     drag(page, position.of_pixel(100, 700), position.of_pixel(900, 700))
     expect(text).to_contain_text("ratio 0.50")
     expect(text).to_contain_text("px")
-    drag(page, position.of_pixel(700, 600), position.of_pixel(580, 600))  # an end is moved: 280 of 800
+    drag(page, position.of_pixel(700, 600), position.of_pixel(580, 600))  # one end is moved: 280 / 800
     expect(text).to_contain_text("ratio 0.35")
     page.keyboard.press("Shift+G")
     drag(page, position.of_pixel(500, 300), position.of_pixel(500, 600))
@@ -135,7 +137,7 @@ def test_cardiothoracic_ratio_and_angle_are_measured_and_enter_no_verdict(app, s
     assert page.locator(".pane .ruler").first.is_hidden()
 
 
-def test_without_the_setting_every_field_is_asked_for(app, signed_in):
+def test_without_one_key_accept_all_fields_are_requested(app, signed_in):
     with unit_of_work(app.engine) as db:
         db.execute(update(BatchRow).values(one_key_accept=False))
     page = open_viewer(signed_in("ruth"), 8)

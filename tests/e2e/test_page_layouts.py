@@ -26,15 +26,15 @@ def test_no_text_is_cut_in_a_window(coordinator, signed_in, width, height):
     page: Page = signed_in(coordinator)
     page.set_viewport_size({"width": width, "height": height})
     faults = {}
-    for shown in PAGES:
-        if shown.path.stem in {"review", "adjudicate", "read"}:  # forms with tests of their own
+    for app_page in PAGES:
+        if app_page.path.stem in {"review", "adjudicate", "read"}:  # forms with tests of their own
             continue
-        page.goto("/" if shown.path.stem == "home" else f"/{shown.path.stem}")
+        page.goto("/" if app_page.path.stem == "home" else f"/{app_page.path.stem}")
         page.get_by_role("heading", level=1).first.wait_for(timeout=30_000)
         wait_for_script(page)
         page.wait_for_timeout(1000)  # tables and charts are drawn
-        if found := page.evaluate(FIND_FAULTS):
-            faults[shown.title] = found
+        if page_faults := page.evaluate(FIND_FAULTS):
+            faults[app_page.title] = page_faults
     assert faults == {}
 
 

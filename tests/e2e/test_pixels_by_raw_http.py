@@ -26,7 +26,7 @@ PATHS = (MATRIX, f"{MATRIX}/metadata")
 
 
 @pytest.fixture(scope="module")
-def exam(app: RunningApp) -> RunningApp:
+def app_with_exam(app: RunningApp) -> RunningApp:
     """Ruth has questions on exam 1, remo has none; both are signed in."""
     world = make_world(app.engine, assigned_to=("ruth",))
     path = app.home / "images" / "00" / f"{1:062d}{0:02d}"
@@ -57,18 +57,18 @@ def get(
     return response, content
 
 
-def test_reviewer_gets_the_matrix_and_its_facts(exam):
-    facts = json.loads(get(exam, PATHS[1], "ruth")[1])
-    response, content = get(exam, MATRIX, "ruth")
+def test_reviewer_gets_the_matrix_and_its_metadata(app_with_exam):
+    metadata = json.loads(get(app_with_exam, PATHS[1], "ruth")[1])
+    response, content = get(app_with_exam, MATRIX, "ruth")
     assert response.headers["Content-Encoding"] == "gzip"
-    values = decode_matrix(content, rows=facts["rows"], columns=facts["columns"], bits=facts["bits"])
-    assert np.array_equal(values.astype(int) - facts["offset"], ramp(30, 40, signed=True))
+    values = decode_matrix(content, rows=metadata["rows"], columns=metadata["columns"], bits=metadata["bits"])
+    assert np.array_equal(values.astype(int) - metadata["offset"], ramp(30, 40, signed=True))
 
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(("name", "status"), [(None, 401), ("nobody", 401), ("remo", 403)])
-def test_other_people_get_no_pixels(exam, path, name, status):
-    response, content = get(exam, path, name)
+def test_other_people_get_no_pixels(app_with_exam, path, name, status):
+    response, content = get(app_with_exam, path, name)
     assert response.status == status
     assert response.headers["ETag"] is None
     assert gzip.compress(b"")[:2] not in content
@@ -76,17 +76,18 @@ def test_other_people_get_no_pixels(exam, path, name, status):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_cached_pixels_are_answered_with_304(exam, path):
-    etag = get(exam, path, "ruth")[0].headers["ETag"]
-    response, content = get(exam, path, "ruth", **{"If-None-Match": etag})
+def test_cached_pixels_are_answered_with_304(app_with_exam, path):
+    etag = get(app_with_exam, path, "ruth")[0].headers["ETag"]
+    response, content = get(app_with_exam, path, "ruth", **{"If-None-Match": etag})
     assert (response.status, content) == (304, b"")
 
 
-def test_no_pixels_are_served_after_signing_out(exam):
-    etags = [get(exam, path, "ruth")[0].headers["ETag"] for path in PATHS]
-    with unit_of_work(exam.engine) as db:
+def test_no_pixels_are_served_after_signing_out(app_with_exam):
+    etags = [get(app_with_exam, path, "ruth")[0].headers["ETag"] for path in PATHS]
+    with unit_of_work(app_with_exam.engine) as db:
         accounts.sign_out(db, token="token-of-ruth", now=datetime.now(UTC))
     responses = [
-        get(exam, path, "ruth", **{"If-None-Match": etag}) for path, etag in zip(PATHS, etags, strict=True)
+        get(app_with_exam, path, "ruth", **{"If-None-Match": etag})
+        for path, etag in zip(PATHS, etags, strict=True)
     ]
     assert [response.status for response, _ in responses] == [401, 401]

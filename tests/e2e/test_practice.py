@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 @pytest.fixture(scope="module", autouse=True)
 def world(app: RunningApp) -> World:
-    """Ruth and remo settled six questions, of which 1 has a wrong key. Rita has a practice set of three.
+    """Ruth and remo agree on six questions; they reject 1 for its key. Rita has a practice set of three.
 
     The batch "next" is unassigned and requires the practice set.
     """
@@ -74,7 +74,7 @@ def test_reviewer_who_fails_sees_the_result_and_gets_no_batch(
     review_helpers.open_review(page)
     for done in range(3):
         expect(page.get_by_text(f"{done} of 3 done")).to_be_visible(timeout=30_000)
-        expect(page.get_by_label("Feedback")).to_have_count(0)  # it belonged to the previous question
+        expect(page.get_by_label("Feedback")).to_have_count(0)  # no feedback on the previous question
         review_helpers.wait_for_images(page)
         page.wait_for_timeout(700)  # a faster click counts as the second half of a double click
         page.get_by_role("button", name="Accept", exact=True).click()

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 REPORTS = 10
 VERSIONS = ("mcq-plain@1", "mcq-plain@2")
-#: What the versions reply, by which the test distinguishes them.
+#: The replies of the two versions, which show from which version an output comes.
 PLAIN, DETAILED = "Which finding is shown?", "Which finding is shown in the right lower zone?"
 
 
@@ -47,8 +47,8 @@ def prompts(app: RunningApp, server):
     endpoint = Endpoint(name="local", url=server.url, model=MODEL, data_use=DataUse.LOCAL)
     with unit_of_work(app.engine) as db:
         models.save_endpoint(db, by=by, endpoint=endpoint, now=now)
-        for note, wish in (("First version", ""), ("Ask for the zone", " Name the zone.")):
-            content = f'name = "mcq-plain"\nuser = "Ask a question.{wish} Report: ${{report}}"\n'
+        for note, instruction in (("First version", ""), ("Ask for the zone", " Name the zone.")):
+            content = f'name = "mcq-plain"\nuser = "Ask a question.{instruction} Report: ${{report}}"\n'
             models.save_prompt(db, by=by, content=content, note=note, now=now)
 
 
@@ -60,7 +60,7 @@ def wait_for_radiographs(page: Page) -> None:
 
 
 def score_by_keyboard(page: Page, choose_key: Callable[[int, str, str], str]) -> None:
-    """Give every score with one key, from number of the report, text of the output, and scale."""
+    """Give each score with the key that `choose_key` returns for number of the report, output and scale."""
     for number in range(1, REPORTS + 1):
         for letter in "AB":
             for scale in BenchScale:
@@ -107,7 +107,7 @@ def test_two_experts_score_twenty_outputs_blinded_and_the_report_compares_the_ve
     take_screenshot(page, "scoring")
     press_key(page, "2")
     page.get_by_text("1 of 60 scores given").wait_for(timeout=15_000)
-    press_key(page, "u")  # the first score was a slip
+    press_key(page, "u")  # undo the first score
     page.get_by_text("0 of 60 scores given").wait_for(timeout=15_000)
     page.get_by_text("Output A: question quality").wait_for()
 

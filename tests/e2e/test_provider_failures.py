@@ -13,7 +13,7 @@ import pytest
 
 from domain.people import Role
 from tests.e2e.conftest import running_app
-from tests.e2e.test_sign_in_provider import _SECRETS, come_by_the_provider
+from tests.e2e.test_sign_in_provider import _SECRETS, sign_in_through_provider
 
 pytestmark = pytest.mark.full
 
@@ -21,11 +21,11 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     import oidc_provider_mock
 
-_SECOND = """
+_UNREACHABLE_PROVIDER = """
 [auth.away]
 client_id = "overread"
 client_secret = "only for this test"
-server_metadata_url = "http://localhost:{port_of_nobody}/.well-known/openid-configuration"
+server_metadata_url = "http://localhost:{unused_port}/.well-known/openid-configuration"
 """
 ANNA = {"email": "anna@example.org", "email_verified": True}
 
@@ -38,14 +38,16 @@ def provider():
 
 @pytest.fixture(scope="module")
 def app(provider, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory):
-    """The app with a provider that works and one that is not there."""
+    """The app with a provider that works and one that cannot be reached."""
     home = tmp_path_factory.mktemp("workspace")
     shutil.copyfile(sqlite_template, home / "overread.sqlite")
     secrets = home.parent / f"{home.name}-secrets.toml"
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    secrets.write_text(_SECRETS.format(issuer=provider) + _SECOND.format(port_of_nobody=port), "utf-8")
+    secrets.write_text(
+        _SECRETS.format(issuer=provider) + _UNREACHABLE_PROVIDER.format(unused_port=port), "utf-8"
+    )
     log = home.parent / f"{home.name}.log"
     with running_app(home, log, arguments=["--secrets.files", str(secrets)]) as running:
         running.add_person("anna@example.org", Role.ADMIN)
@@ -58,7 +60,7 @@ def client(app):
         yield client
 
 
-def test_a_provider_that_is_away_is_explained_on_the_sign_in_page(client):
+def test_sign_in_page_explains_that_the_provider_cannot_be_reached(client):
     response = client.get("/sign-in/provider", params={"name": "away"})
     assert response.url.path == "/sign-in"
     assert "The sign-in provider cannot be reached" in response.text
@@ -73,13 +75,13 @@ def test_a_provider_that_is_away_is_explained_on_the_sign_in_page(client):
         ("code=stale&state=unknown", "has expired"),
     ],
 )
-def test_an_answer_that_does_not_sign_in_is_explained(client, query, message):
+def test_sign_in_page_explains_why_the_provider_signed_nobody_in(client, query, message):
     response = client.get(f"/oauth2callback?{query}")
     assert response.url.path == "/sign-in"
     assert message in response.text
 
 
-def test_a_code_that_the_provider_does_not_exchange_is_explained(client, provider):
+def test_code_that_the_provider_rejects_is_reported_and_signs_nobody_in(client, provider):
     at_provider = client.get("/sign-in/provider", params={"name": "hospital"})
     state = at_provider.url.params["state"]
     response = client.get("/oauth2callback", params={"code": "forged", "state": state})
@@ -87,12 +89,12 @@ def test_a_code_that_the_provider_does_not_exchange_is_explained(client, provide
     assert "overread" not in client.cookies
 
 
-def test_an_unknown_problem_in_the_address_shows_no_text_of_its_own(client):
+def test_unknown_problem_in_the_address_shows_no_message(client):
     assert "alert" not in client.get("/sign-in?provider=<b>pay</b>").text
 
 
-def test_after_a_sign_in_by_the_provider_the_sign_in_page_offers_to_sign_out_there(client, provider, app):
-    come_by_the_provider(client, provider, "anna", **ANNA)
+def test_sign_in_page_offers_to_sign_out_of_the_provider_that_was_used(client, provider, app):
+    sign_in_through_provider(client, provider, "anna", **ANNA)
     app.command("user", "sign-out", "anna@example.org")
     page = client.get("/sign-in").text
     assert '/sign-in/provider/sign-out?name=hospital">Sign out of Hospital' in page
@@ -108,10 +110,10 @@ def test_after_a_sign_in_by_the_provider_the_sign_in_page_offers_to_sign_out_the
         assert response.headers["location"] == "/sign-in?provider=no-sign-out"
 
 
-def test_the_sign_out_of_a_provider_that_is_away_is_explained(client):
+def test_signing_out_of_an_unreachable_provider_is_explained(client):
     response = client.get("/sign-in/provider/sign-out", params={"name": "away"})
     assert "cannot be reached" in response.text
 
 
-def test_who_signed_in_by_password_is_offered_no_sign_out_elsewhere(client):
+def test_sign_in_page_of_a_new_browser_offers_no_sign_out_of_a_provider(client):
     assert "sign-out" not in client.get("/sign-in").text

@@ -29,11 +29,11 @@ def world(app):
 
 
 class HeldWebSocket:
-    """The page's websocket. It can hold messages to the browser, and drop those to the server."""
+    """The page's websocket. It can hold messages to the browser, and drop messages to the server."""
 
     def __init__(self, page):
         self.is_held = self.drops_messages_to_server = False
-        self.waiting = []
+        self.held_messages = []
         page.route_web_socket("**/_stcore/stream", self._join)
 
     def _join(self, socket):
@@ -41,14 +41,14 @@ class HeldWebSocket:
         socket.on_message(lambda message: None if self.drops_messages_to_server else server.send(message))
         self.send = socket.send
         server.on_message(
-            lambda message: self.waiting.append(message) if self.is_held else self.send(message)
+            lambda message: self.held_messages.append(message) if self.is_held else self.send(message)
         )
 
     def release(self):
         self.is_held = False
-        for message in self.waiting:
+        for message in self.held_messages:
             self.send(message)
-        self.waiting.clear()
+        self.held_messages.clear()
 
 
 @pytest.fixture
@@ -80,10 +80,10 @@ def test_late_script_run_keeps_the_question_and_the_input(app, open_question_wit
     press(page, "55w")
     page.keyboard.type("typed before the script came")
     for _ in range(100):
-        if len(websocket.waiting) > 3:
+        if len(websocket.held_messages) > 3:
             break
         page.wait_for_timeout(100)
-    assert websocket.waiting
+    assert websocket.held_messages
     websocket.release()
     wait_for_script(page)
     page.keyboard.type(", and after")
@@ -108,13 +108,13 @@ def test_reloading_at_once_keeps_the_shown_question(open_question_with_held_webs
     expect(page.get_by_text("Your verdict of")).to_have_count(0)
 
 
-def test_late_response_to_an_earlier_step_keeps_the_address(open_question_with_held_websocket):
+def test_late_response_to_an_earlier_step_does_not_change_the_address(open_question_with_held_websocket):
     page, websocket = open_question_with_held_websocket(18)
     websocket.is_held = True
     press(page, RATING_KEYS + "a")
     wait_for_question(page, 19)
     for _ in range(100):
-        if any(b"question=19" in message for message in websocket.waiting):
+        if any(b"question=19" in message for message in websocket.held_messages):
             break
         page.wait_for_timeout(100)
     websocket.drops_messages_to_server = True
@@ -144,7 +144,7 @@ def test_browser_back_opens_the_previous_question(open_question_with_held_websoc
     wait_for_question(page, 9)
 
 
-#: Clicks "Sign out" in the task in which the form reports the next question. Streamlit sends both in one
+#: Clicks "Sign out" just before the form reports the next question, so that Streamlit sends both in one
 #: message.
 SIGN_OUT_WITH_REPORT = """() => {
   const start = window.setTimeout;
@@ -178,7 +178,7 @@ def test_double_click_judges_only_the_question_on_screen(app, open_question_with
     assert load_verdicts(app, 12) == []
 
 
-def test_leaving_while_a_verdict_is_saved_stays_on_the_new_page(app, open_question_with_held_websocket):
+def test_page_opened_while_a_verdict_is_saved_stays_open(app, open_question_with_held_websocket):
     page, _websocket = open_question_with_held_websocket(13)
     held_routes = []
     page.route("**/review/verdict", lambda route, _request: held_routes.append(route))
@@ -186,8 +186,8 @@ def test_leaving_while_a_verdict_is_saved_stays_on_the_new_page(app, open_questi
     expect(page.get_by_text("Saving …")).to_be_visible()
     page.get_by_role("link", name="Home").click()
     expect(page.get_by_role("button", name="Accept", exact=True)).to_have_count(0)
-    [request] = held_routes
-    request.continue_()
+    [held_route] = held_routes
+    held_route.continue_()
     assert len(review_helpers.wait_for_verdicts(app, page, 13, 1)) == 1
     assert "question=" not in page.url
 
@@ -243,7 +243,7 @@ def test_a_listed_verdict_can_be_reopened_by_click_or_key(app, signed_in):
 
 
 @pytest.mark.parametrize(("width", "height"), [(1024, 768), (1440, 900)])
-def test_the_last_verdicts_are_one_line_that_takes_nothing_from_the_image(signed_in, width, height):
+def test_the_line_of_last_verdicts_does_not_make_the_image_smaller(signed_in, width, height):
     page = signed_in("remo")
     page.set_viewport_size({"width": width, "height": height})
     page.goto("/review?batch=1&question=20")
@@ -251,16 +251,16 @@ def test_the_last_verdicts_are_one_line_that_takes_nothing_from_the_image(signed
     image.wait_for(timeout=30_000)
 
     def check_line():
-        shown, column = line.bounding_box(), page.locator(".right").bounding_box()
-        assert shown["height"] < 30
-        assert shown["x"] >= column["x"]
-        assert shown["x"] + shown["width"] <= column["x"] + column["width"]
+        line_bounds, column_bounds = line.bounding_box(), page.locator(".right").bounding_box()
+        assert line_bounds["height"] < 30
+        assert line_bounds["x"] >= column_bounds["x"]
+        assert line_bounds["x"] + line_bounds["width"] <= column_bounds["x"] + column_bounds["width"]
         assert line.evaluate("line => line.scrollWidth <= line.clientWidth")
         return image.bounding_box()
 
-    with_line = check_line()
+    image_bounds = check_line()
     line.evaluate("line => { line.style.display = 'none'; }")
-    assert image.bounding_box() == with_line
+    assert image.bounding_box() == image_bounds
     line.evaluate("line => { line.style.display = ''; }")
     page.keyboard.press("Shift+E")
     page.locator(".judging:fullscreen").wait_for()

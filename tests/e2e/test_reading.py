@@ -33,12 +33,12 @@ from tests.storage.worlds import SECRETS
 pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 CASES = int(os.environ.get("OVERREAD_READING_CASES", "10"))
-#: Rea takes a break in the case after so many, and answers all cases from there on wrongly.
+#: The number of cases after which rea takes a break, and after which all her answers are wrong.
 BREAK_AFTER, WRONG_FROM = CASES * 2 // 5, CASES * 3 // 4
-#: Searched besides the planted words: each question's key, whose text is in no option that is shown.
+#: Words planted in fields that a reader must not receive, by field.
 PLANTED_WORDS = {**SECRETS, "task": "SECRET-task", "peer": "SECRET-peer"}
 _TEXTS = """() => [document.documentElement.outerHTML,
-    ...[...document.querySelectorAll('*')].map(each => each.shadowRoot?.innerHTML ?? '')].join('')"""
+    ...[...document.querySelectorAll('*')].map(element => element.shadowRoot?.innerHTML ?? '')].join('')"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -72,13 +72,13 @@ class TrafficRecorder:
         self.bodies: list[bytes] = []
         self.frames: list[bytes | str] = []
         self.pages: list[str] = []
-        page.on("requestfinished", self._keep)
-        page.on("websocket", lambda socket: socket.on("framereceived", self._keep_frame))
+        page.on("requestfinished", self._record_response)
+        page.on("websocket", lambda socket: socket.on("framereceived", self._record_frame))
 
-    def _keep_frame(self, frame) -> None:
+    def _record_frame(self, frame) -> None:
         self.frames.append(frame)
 
-    def _keep(self, request) -> None:
+    def _record_response(self, request) -> None:
         if "/static/" not in request.url:  # Streamlit's own files, the same for everybody
             self.bodies.append(request.response().body())
 
@@ -86,15 +86,15 @@ class TrafficRecorder:
         """Keep the current page, including shadow roots."""
         self.pages.append(self.page.evaluate(_TEXTS))
 
-    def found(self) -> set[str]:
+    def find_seen_words(self) -> set[str]:
         """The planted words that were seen."""
-        plain = [
+        encoded = [
             chunk if isinstance(chunk, bytes) else chunk.encode() for chunk in (*self.frames, *self.pages)
         ]
         return {
             name
             for name, word in PLANTED_WORDS.items()
-            if any(word.encode() in chunk for chunk in (*plain, *self.bodies))
+            if any(word.encode() in chunk for chunk in (*encoded, *self.bodies))
         }
 
 
@@ -143,21 +143,21 @@ def answer_case(page: Page, slot, done: int, *, key: str | None = None) -> None:
     page.keyboard.press("Enter")
 
 
-def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, study, sign_in, chromium):
+def test_two_readers_read_the_same_cases_and_the_report_has_their_results(app, study, sign_in, chromium):
     started_at = time.monotonic()
-    rea, rob = load_slots(app, study, "rea"), load_slots(app, study, "rob")
+    rea_slots, rob_slots = load_slots(app, study, "rea"), load_slots(app, study, "rob")
     page = sign_in("rea")
     traffic = TrafficRecorder(page)
     begin_study(page)
     page.wait_for_function(_make_drawn_script(), timeout=60_000)
     assert measure_narrow_height(page) > 300  # the case has its image in a narrow window too
-    for done, slot in enumerate(rea[:BREAK_AFTER]):
+    for done, slot in enumerate(rea_slots[:BREAK_AFTER]):
         answer_case(page, slot, done)
         if done in (0, BREAK_AFTER - 1):
             traffic.look()
     wait_for_case(page, BREAK_AFTER)
     # She enters half of the next answer, takes a break, and resumes in another window.
-    page.keyboard.press(key_for_b(rea[BREAK_AFTER]))
+    page.keyboard.press(key_for_b(rea_slots[BREAK_AFTER]))
     page.wait_for_timeout(900)
     page.keyboard.press("p")
     expect(page.get_by_role("dialog", name="Paused", exact=True)).to_be_visible()
@@ -171,7 +171,7 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
     second_traffic.look()
     page.keyboard.press("Shift+5")
     page.keyboard.press("Enter")
-    for done, slot in enumerate(rea[BREAK_AFTER + 1 :], start=BREAK_AFTER + 1):
+    for done, slot in enumerate(rea_slots[BREAK_AFTER + 1 :], start=BREAK_AFTER + 1):
         wrong_key = "12345"[slot.option_order.index(0)] if done >= WRONG_FROM else None
         answer_case(page, slot, done, key=wrong_key)
     expect(page.get_by_text("study complete")).to_be_visible(timeout=30_000)
@@ -181,7 +181,7 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
     rob_page = open_signed_in_page(chromium, app, "rob")
     third_traffic = TrafficRecorder(rob_page)
     begin_study(rob_page)
-    for done, slot in enumerate(rob):
+    for done, slot in enumerate(rob_slots):
         wait_for_case(rob_page, done)
         if done == 3:
             rob_page.keyboard.press(key_for_b(slot))
@@ -203,19 +203,22 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
 
     for recorder in (traffic, second_traffic, third_traffic):
         assert len(recorder.bodies) > 5
-        assert recorder.found() == set()
-    for slots, readings in ((rea, load_readings(app, rea)), (rob, load_readings(app, rob))):
+        assert recorder.find_seen_words() == set()
+    for slots, readings in (
+        (rea_slots, load_readings(app, rea_slots)),
+        (rob_slots, load_readings(app, rob_slots)),
+    ):
         assert [(row.position, row.case_id, row.revision) for row in readings] == [
             (slot.position, slot.case_id, 1) for slot in slots
         ]
         assert all(row.protocol_version == 1 and not row.cannot_determine for row in readings)
         assert all(0 <= row.seconds_looking <= row.seconds <= elapsed for row in readings)
         assert sum(row.seconds_looking for row in readings) > 0
-    assert [json.loads(row.answer) for row in load_readings(app, rea)] == [[1]] * WRONG_FROM + [[0]] * (
+    assert [json.loads(row.answer) for row in load_readings(app, rea_slots)] == [[1]] * WRONG_FROM + [[0]] * (
         CASES - WRONG_FROM
     )
-    assert [json.loads(row.answer) for row in load_readings(app, rob)] == [[1]] * CASES
-    assert load_readings(app, rea)[BREAK_AFTER].seconds_away > 1  # the break
+    assert [json.loads(row.answer) for row in load_readings(app, rob_slots)] == [[1]] * CASES
+    assert load_readings(app, rea_slots)[BREAK_AFTER].seconds_away > 1  # the break
     with read_only_session(app.engine) as db:
         progress = studies.load_study_progress(db, by=CORA, study="pilot")
     assert [(entry.done, entry.total) for entry in progress] == [(CASES, CASES)] * 2
@@ -223,11 +226,11 @@ def test_two_readers_read_the_same_cases_and_the_report_has_their_figures(app, s
     rob_page.context.close()
     page.context.close()
     cora = open_signed_in_page(chromium, app, "cora")
-    check_report(cora, load_readings(app, rea), load_readings(app, rob), wrong_from=WRONG_FROM)
+    check_report(cora, load_readings(app, rea_slots), load_readings(app, rob_slots), wrong_from=WRONG_FROM)
     cora.context.close()
 
 
-def test_a_reader_gets_the_pixels_of_no_other_exam(app, study, sign_in):
+def test_reader_who_has_read_all_cases_gets_no_pixels(app, study, sign_in):
     page = sign_in("rea")  # all her cases are read, and going back is not allowed
     for exam in (1, 5, 30):
         assert page.request.get(f"/pixels/{exam}/pa").status in (403, 404)
@@ -247,7 +250,7 @@ def open_signed_in_page(chromium, app: RunningApp, name: str) -> Page:
 
 
 def _make_drawn_script() -> str:
-    """The viewer shows window and zoom once it has drawn."""
+    """A condition for the browser: the viewer shows the window's values, as it does once it has drawn."""
     roots = "[...document.querySelectorAll('*')].map(element => element.shadowRoot).filter(Boolean)"
     return (
         f"() => {roots}.some(root => [...root.querySelectorAll('.pane[data-radiograph]')]"
@@ -258,7 +261,7 @@ def _make_drawn_script() -> str:
 def test_box_is_saved_as_evidence_and_an_answer_can_be_changed(app, study, chromium):
     app.add_person("ria", Role.READER)
     with unit_of_work(app.engine) as db:
-        second = studies.create_study(
+        second_study = studies.create_study(
             db,
             by=CORA,
             name="second",
@@ -268,9 +271,9 @@ def test_box_is_saved_as_evidence_and_an_answer_can_be_changed(app, study, chrom
             now=datetime.now(UTC),
         )
         studies.assign_readers(db, by=CORA, study="second", to=["ria"], now=datetime.now(UTC))
-    slots = load_slots(app, second, "ria")
+    slots = load_slots(app, second_study, "ria")
     with read_only_session(app.engine) as db:
-        cases_with_box = {case.id for case in list_blind_cases(db, study_id=second.id) if case.asks_box}
+        cases_with_box = {case.id for case in list_blind_cases(db, study_id=second_study.id) if case.asks_box}
     box_index = next(index for index, slot in enumerate(slots) if slot.case_id in cases_with_box)
     page = open_signed_in_page(chromium, app, "ria")
     page.goto("/read")
@@ -297,11 +300,11 @@ def test_box_is_saved_as_evidence_and_an_answer_can_be_changed(app, study, chrom
     page.get_by_text(f"{box_index + 1} of 15 read").wait_for(timeout=30_000)
     expect(page.get_by_text("You answered this case")).to_have_count(0, timeout=30_000)
     for _ in range(100):  # the text disappears at the first key; the answer is saved a moment later
-        saved = [row for row in load_readings(app, slots) if row.position == box_index + 1]
-        if len(saved) == 2:
+        revisions = [row for row in load_readings(app, slots) if row.position == box_index + 1]
+        if len(revisions) == 2:
             break
         page.wait_for_timeout(100)
-    first, changed = saved
+    first, changed = revisions
     assert (first.revision, json.loads(first.answer), first.cannot_determine) == (1, [1], False)
     assert (changed.revision, changed.answer, changed.cannot_determine) == (2, None, True)
     [box] = json.loads(first.boxes)

@@ -31,7 +31,7 @@ def run(app: RunningApp):
         db.execute(text("UPDATE question SET boxes = replace(boxes, 'SECRET-label', 'cardiac silhouette')"))
 
 
-def test_an_expert_marks_sentences_by_keyboard_and_the_report_has_the_share(
+def test_an_expert_marks_sentences_by_keyboard_and_the_report_has_the_share_of_right_ones(
     app: RunningApp, signed_in: Callable[[str], Page]
 ):
     page = signed_in("cora")
@@ -59,12 +59,12 @@ def test_an_expert_marks_sentences_by_keyboard_and_the_report_has_the_share(
     page.get_by_text("Report 1 of 2 · sentence 1 of 3").wait_for(timeout=30_000)
     wait_for_radiographs(page)
     picture = page.locator('a:has(> img[alt^="radiograph"])').first
-    box, image = (picture.locator(f"> {tag}").first.bounding_box() for tag in ("span", "img"))
+    box_bounds, image_bounds = (picture.locator(f"> {tag}").first.bounding_box() for tag in ("span", "img"))
     # The box (100, 200) to (300, 400) of an image of 1000 columns and 1200 rows.
-    assert (box["x"] - image["x"]) / image["width"] == pytest.approx(0.1, abs=0.01)
-    assert box["height"] / image["height"] == pytest.approx(200 / 1200, abs=0.01)
+    assert (box_bounds["x"] - image_bounds["x"]) / image_bounds["width"] == pytest.approx(0.1, abs=0.01)
+    assert box_bounds["height"] / image_bounds["height"] == pytest.approx(200 / 1200, abs=0.01)
     take_screenshot(page, "region-marking")
-    press_key(page, "2")  # a slip
+    press_key(page, "2")  # a mistake, undone by "u"
     page.get_by_text("1 of 6 sentences marked").wait_for(timeout=15_000)
     press_key(page, "u")
     page.get_by_text("0 of 6 sentences marked").wait_for(timeout=15_000)

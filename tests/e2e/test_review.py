@@ -28,7 +28,7 @@ def open_question(signed_in):
     return open_at
 
 
-def test_eight_keys_and_no_mouse_accept_a_question(app, open_question):
+def test_eight_keys_accept_a_question_without_the_mouse(app, open_question):
     page = open_question(1)
     press(page, KEYS_OF_ALL_RATINGS + "a")
     wait_for_question(page, 2)

@@ -28,20 +28,20 @@ class TrafficRecorder:
 
     def __init__(self, page):
         self.bodies, self.frames = [], []
-        page.on("requestfinished", self._keep)
+        page.on("requestfinished", self._record_response)
         page.on(
             "websocket",
-            lambda socket: socket.on("framereceived", self._keep_frame),
+            lambda socket: socket.on("framereceived", self._record_frame),
         )
 
-    def _keep_frame(self, frame):
+    def _record_frame(self, frame):
         self.frames.append(frame)
 
-    def _keep(self, request):
+    def _record_response(self, request):
         if "/static/" not in request.url:  # Streamlit's own files, the same for everybody
             self.bodies.append(request.response().body())
 
-    def found(self):
+    def find_seen_words(self):
         """The planted words that were seen."""
         frames = [frame if isinstance(frame, bytes) else frame.encode() for frame in self.frames]
         content = [*frames, *self.bodies]
@@ -57,11 +57,12 @@ def test_no_planted_word_reaches_the_browser_before_the_own_answer(app, signed_i
     page.wait_for_timeout(700)
     assert len(traffic.frames) > 3
     assert len(traffic.bodies) > 5
-    assert traffic.found() == set()
+    assert traffic.find_seen_words() == set()
     page.keyboard.press("Enter")
     expect(page.get_by_label("Explanation")).to_have_value(SECRETS["explanation"])
-    page.wait_for_timeout(700)  # the form shows it before its request counts as finished
-    assert traffic.found() == {"explanation", "category", "label"}  # the report comes after image alignment
+    page.wait_for_timeout(700)  # the explanation appears before its request counts as finished
+    # The report comes after image alignment.
+    assert traffic.find_seen_words() == {"explanation", "category", "label"}
     expect(page.get_by_text("C. Pneumothorax")).to_be_visible()
     with read_only_session(app.engine) as db:
         [own_answer] = db.execute(select(OwnAnswerRow).where(OwnAnswerRow.question_id == 1)).scalars()

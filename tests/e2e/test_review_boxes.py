@@ -1,4 +1,4 @@
-"""Boxes in a browser: one drawn and saved at once is not lost, and every change of a box is saved."""
+"""Boxes in a browser: a box drawn and saved at once is not lost, and every change of a box is saved."""
 
 import json
 from contextlib import suppress
@@ -64,13 +64,13 @@ def test_boxes_are_relabelled_deleted_and_undone(app, signed_in):
     assert own_box["label"] == "left lung"
 
 
-def test_a_new_box_takes_the_label_typed_at_once_and_no_shortcut_fires(app, signed_in):
+def test_a_new_box_takes_the_label_typed_at_once_and_no_letter_acts_as_a_shortcut(app, signed_in):
     page = open_review(signed_in("ruth"), LAST_RACE_QUESTION + 7)
     expect(page.get_by_label("label of the next box")).to_have_count(0)
-    start = review_helpers.find_canvas(page).bounding_box()
-    page.mouse.move(start["x"] + start["width"] * 0.5, start["y"] + start["height"] * 0.3)
+    bounds = review_helpers.find_canvas(page).bounding_box()
+    page.mouse.move(bounds["x"] + bounds["width"] * 0.5, bounds["y"] + bounds["height"] * 0.3)
     page.mouse.down()
-    page.mouse.move(start["x"] + start["width"] * 0.7, start["y"] + start["height"] * 0.5, steps=3)
+    page.mouse.move(bounds["x"] + bounds["width"] * 0.7, bounds["y"] + bounds["height"] * 0.5, steps=3)
     page.mouse.up()
     page.get_by_label("Label of the box", exact=True).wait_for()
     page.keyboard.type("nyax node")  # each of these letters is a shortcut
@@ -112,7 +112,7 @@ def test_a_press_beside_the_label_field_keeps_the_label_and_draws_nothing(app, s
     expect(page.get_by_text("3 boxes")).to_be_visible()
 
 
-def test_machines_box_can_be_moved_by_mouse(app, signed_in):
+def test_imported_box_can_be_moved_by_mouse(app, signed_in):
     page = open_review(signed_in("ruth"), LAST_RACE_QUESTION + 3)
     press(page, "b")
     bounds = review_helpers.find_canvas(page).bounding_box()
@@ -126,11 +126,13 @@ def test_machines_box_can_be_moved_by_mouse(app, signed_in):
     press(page, KEYS_OF_ALL_RATINGS + "v")
     wait_for_question(page, LAST_RACE_QUESTION + 4)
     [moved] = load_boxes(app, LAST_RACE_QUESTION + 3)
-    x, y = 60 / scale, 20 / scale
-    assert moved["box"] == pytest.approx([100 + x, 200 + y, 300 + x, 400 + y], abs=1.5)
+    x_shift, y_shift = 60 / scale, 20 / scale
+    assert moved["box"] == pytest.approx(
+        [100 + x_shift, 200 + y_shift, 300 + x_shift, 400 + y_shift], abs=1.5
+    )
 
 
-def test_a_box_on_one_question_does_not_appear_on_the_next_of_the_same_exam(app, signed_in):
+def test_a_box_on_one_question_does_not_appear_on_the_next_question_of_the_same_exam(app, signed_in):
     page = open_review(signed_in("ruth"), LAST_RACE_QUESTION + 4)
     draw(page, (0.5, 0.3), (0.7, 0.5))
     expect(page.get_by_text("2 boxes")).to_be_visible()

@@ -36,7 +36,7 @@ def app(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def carl_has_an_app(app):
+def carl_has_an_authenticator_app(app):
     with unit_of_work(app.engine) as db:
         db.execute(delete(WrongPasswordRow))
         carl = accounts.load_person_by_name(db, name="carl")
@@ -53,45 +53,45 @@ def carl_has_an_app(app):
 
 @pytest.fixture
 def client(app):
-    with httpx.Client(base_url=app.url) as there:
-        yield there
+    with httpx.Client(base_url=app.url) as http_client:
+        yield http_client
 
 
 def post_code(client: httpx.Client, code: str) -> httpx.Response:
     return client.post("/sign-in/code", data={"form_token": client.cookies["overread-form"], "code": code})
 
 
-def is_in(client: httpx.Client) -> bool:
-    return client.get("/_stcore/metrics").status_code == 404  # 401 for everybody else
+def is_signed_in(client: httpx.Client) -> bool:
+    return client.get("/_stcore/metrics").status_code == 404  # 401 without a sign-in
 
 
-def test_the_password_leads_to_the_code_and_the_code_to_the_app(client):
-    answer = post_sign_in(client, "carl")
-    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in/code")
+def test_the_password_leads_to_the_code_form_and_the_code_signs_in(client):
+    response = post_sign_in(client, "carl")
+    assert (response.status_code, response.headers["location"]) == (303, "/sign-in/code")
     assert "overread" not in client.cookies
-    assert not is_in(client)
+    assert not is_signed_in(client)
     assert "Code of your authenticator app" in client.get("/sign-in/code").text
-    answer = post_code(client, pyotp.TOTP(SECRET).now())
-    assert (answer.status_code, answer.headers["location"]) == (303, "/")
-    assert is_in(client)
+    response = post_code(client, pyotp.TOTP(SECRET).now())
+    assert (response.status_code, response.headers["location"]) == (303, "/")
+    assert is_signed_in(client)
     assert "overread-step" not in client.cookies
 
 
-def test_a_person_without_an_app_and_without_a_role_that_requires_it_signs_in_as_before(client):
-    answer = post_sign_in(client, "rosa")
-    assert answer.headers["location"] == "/"
-    assert is_in(client)
+def test_person_who_needs_no_second_factor_signs_in_with_the_password_only(client):
+    response = post_sign_in(client, "rosa")
+    assert response.headers["location"] == "/"
+    assert is_signed_in(client)
 
 
-def test_a_wrong_code_shows_the_form_again_and_a_reload_too(client):
+def test_the_code_form_is_shown_again_after_a_wrong_code_and_after_a_reload(client):
     post_sign_in(client, "carl")
-    answer = post_code(client, "123")
-    assert answer.status_code == 401
-    assert "The code is wrong" in answer.text
+    response = post_code(client, "123")
+    assert response.status_code == 401
+    assert "The code is wrong" in response.text
     assert client.get("/sign-in/code").status_code == 200
-    assert not is_in(client)
+    assert not is_signed_in(client)
     post_code(client, pyotp.TOTP(SECRET).now())
-    assert is_in(client)
+    assert is_signed_in(client)
 
 
 def test_the_same_code_does_not_sign_in_twice(app, client):
@@ -100,66 +100,67 @@ def test_the_same_code_does_not_sign_in_twice(app, client):
     assert post_code(client, code).status_code == 303
     with httpx.Client(base_url=app.url) as thief:
         post_sign_in(thief, "carl")
-        answer = post_code(thief, code)
-        assert answer.status_code == 401
-        assert "already used" in answer.text
-        assert not is_in(thief)
+        response = post_code(thief, code)
+        assert response.status_code == 401
+        assert "already used" in response.text
+        assert not is_signed_in(thief)
 
 
-def test_the_second_tab_goes_to_the_app_once_the_first_is_in(client):
+def test_second_tab_is_redirected_home_once_the_first_tab_has_signed_in(client):
     post_sign_in(client, "carl")
     token = client.cookies["overread-form"]
     step = client.cookies["overread-step"]
     assert post_code(client, pyotp.TOTP(SECRET).now()).status_code == 303
     client.cookies.set("overread-step", step)
-    second = client.post("/sign-in/code", data={"form_token": token, "code": "000000"})
-    assert (second.status_code, second.headers["location"]) == (303, "/")
+    second_response = client.post("/sign-in/code", data={"form_token": token, "code": "000000"})
+    assert (second_response.status_code, second_response.headers["location"]) == (303, "/")
     assert client.get("/sign-in/code").headers["location"] == "/"
 
 
-def test_without_the_password_the_page_of_the_code_leads_to_the_sign_in_page(client):
+def test_code_page_before_the_password_redirects_to_the_sign_in_page(client):
     assert client.get("/sign-in/code").headers["location"] == "/sign-in"
     client.get("/sign-in")
-    answer = post_code(client, pyotp.TOTP(SECRET).now())
-    assert answer.headers["location"] == "/sign-in"
-    assert not is_in(client)
+    response = post_code(client, pyotp.TOTP(SECRET).now())
+    assert response.headers["location"] == "/sign-in"
+    assert not is_signed_in(client)
 
 
-def test_a_form_of_another_site_is_refused(client):
+def test_code_with_a_forged_form_token_is_refused(client):
     post_sign_in(client, "carl")
-    answer = client.post("/sign-in/code", data={"form_token": "forged", "code": pyotp.TOTP(SECRET).now()})
-    assert answer.status_code == 403
-    assert not is_in(client)
+    response = client.post("/sign-in/code", data={"form_token": "forged", "code": pyotp.TOTP(SECRET).now()})
+    assert response.status_code == 403
+    assert not is_signed_in(client)
 
 
-def test_guesses_of_the_code_wait_in_every_browser(app, client):
+def test_many_wrong_codes_delay_the_next_attempt_in_every_browser(app, client):
     post_sign_in(client, "carl")
     with httpx.Client(base_url=app.url) as elsewhere:
-        post_sign_in(elsewhere, "carl")  # hashing the password may take the wait of 4 s
+        # Before the wrong codes: hashing the password may take as long as their wait of 4 s.
+        post_sign_in(elsewhere, "carl")
         assert [post_code(client, f"{number}").status_code for number in range(6)] == [401] * 5 + [429]
-        answer = post_code(elsewhere, pyotp.TOTP(SECRET).now())
-        assert answer.status_code == 429
-        assert "Too many wrong codes" in answer.text
+        response = post_code(elsewhere, pyotp.TOTP(SECRET).now())
+        assert response.status_code == 429
+        assert "Too many wrong codes" in response.text
 
 
 def test_a_recovery_code_signs_in(client):
     post_sign_in(client, "carl")
     assert post_code(client, RECOVERY_CODE.lower()).status_code == 303
-    assert is_in(client)
+    assert is_signed_in(client)
 
 
-def test_an_admin_sets_up_an_app_at_sign_in_and_gets_recovery_codes(app, client):
+def test_an_admin_sets_up_an_authenticator_app_at_sign_in_and_gets_recovery_codes(app, client):
     post_sign_in(client, "ada")
     page = client.get("/sign-in/code").text
     assert "data:image/svg+xml;base64," in page
     secret = re.search(r"<code>([A-Z2-7 ]+)</code>", page)
     assert secret
-    assert secret[1] in client.get("/sign-in/code").text  # a reload shows the same
-    assert not is_in(client)
-    answer = post_code(client, pyotp.TOTP(secret[1].replace(" ", "")).now())
-    codes = _SHOWN_CODE.findall(answer.text)
+    assert secret[1] in client.get("/sign-in/code").text  # a reload shows the same secret
+    assert not is_signed_in(client)
+    response = post_code(client, pyotp.TOTP(secret[1].replace(" ", "")).now())
+    codes = _SHOWN_CODE.findall(response.text)
     assert len(codes) == 10
-    assert is_in(client)
+    assert is_signed_in(client)
     with httpx.Client(base_url=app.url) as elsewhere:
         post_sign_in(elsewhere, "ada")
         assert "QR code" not in elsewhere.get("/sign-in/code").text
@@ -169,13 +170,13 @@ def test_an_admin_sets_up_an_app_at_sign_in_and_gets_recovery_codes(app, client)
 def test_a_sign_in_without_a_code_ends_when_the_role_requires_one(app, client):
     app.add_person("zoe", Role.REVIEWER)
     post_sign_in(client, "zoe")
-    assert is_in(client)
+    assert is_signed_in(client)
     app.command("user", "roles", "zoe", "--role", "admin")
-    assert not is_in(client)
+    assert not is_signed_in(client)
     assert post_sign_in(client, "zoe").headers["location"] == "/sign-in/code"
 
 
-def test_an_admin_resets_it_by_command(app, client):
+def test_a_command_removes_the_second_factor(app, client):
     assert "no longer has an authenticator app" in app.command("user", "reset-second-factor", "carl")
     assert post_sign_in(client, "carl").headers["location"] == "/"
 
@@ -191,5 +192,5 @@ def test_no_code_or_secret_is_in_the_log(app, client):
     assert SECRET not in log
 
 
-def test_the_form_keeps_its_token(client):
+def test_the_token_of_the_form_equals_its_cookie(client):
     assert load_form_token(client) == client.cookies["overread-form"]

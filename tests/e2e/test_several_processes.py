@@ -20,7 +20,7 @@ from storage.rows.batches import AssignmentRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.e2e import review_helpers
 from tests.e2e.app_processes import HOST, Processes, find_answering_ports, run_nginx, two_processes
-from tests.e2e.conftest import _ARGUMENTS, _CHROMIUM, PASSWORD, fill_sign_in
+from tests.e2e.conftest import _CHROMIUM_ARGUMENTS, _CHROMIUM_PROGRAMS, PASSWORD, fill_sign_in
 from tests.e2e.review_helpers import COLUMNS, ROWS, draw, open_review, press, wait_for_question
 from tests.storage.bucket_server import running_bucket_server
 
@@ -52,17 +52,17 @@ def processes(postgres_server, bucket_server, tmp_path):
 
 
 @pytest.fixture
-def trusting_chromium(chromium: Browser) -> Iterator[Browser]:
+def host_mapping_chromium(chromium: Browser) -> Iterator[Browser]:
     """Chromium that resolves the example's host name to this machine."""
-    executable = next(filter(None, map(shutil.which, _CHROMIUM)), None)
-    arguments = [*_ARGUMENTS, f"--host-resolver-rules=MAP {HOST} 127.0.0.1"]
+    executable = next(filter(None, map(shutil.which, _CHROMIUM_PROGRAMS)), None)
+    arguments = [*_CHROMIUM_ARGUMENTS, f"--host-resolver-rules=MAP {HOST} 127.0.0.1"]
     browser = chromium.browser_type.launch(executable_path=executable, args=arguments)
     yield browser
     browser.close()
 
 
 def import_and_assign_questions(processes: Processes) -> list[int]:
-    """Import, draw and assign by command; the questions in the order of ruth's queue."""
+    """Import, draw and assign by command; return the question ids in the order of ruth's queue."""
     source = processes.home.parent / "source"
     source.mkdir()
     grey = np.linspace(20, 235, COLUMNS, dtype=np.uint8)
@@ -140,7 +140,7 @@ def create_release(page: Page) -> None:
 def load_release_records(page: Page, name: str) -> list[dict]:
     """The lines of a file of the newest release, downloaded by the browser through the page's link."""
     status, content = page.evaluate(
-        "async where => { const answer = await fetch(where); return [answer.status, await answer.text()]; }",
+        "async url => { const reply = await fetch(url); return [reply.status, await reply.text()]; }",
         page.get_by_role("link", name=name, exact=True).get_attribute("href"),
     )
     assert status == 200
@@ -157,13 +157,13 @@ def assert_release_matches_verdicts(page: Page, drawn_box: list[float]) -> None:
     assert "rejected" in rejected.values()
 
 
-def test_from_import_to_release_by_two_processes(processes, trusting_chromium):
-    """Ruth judges in one process, Cora releases in the other; images are never written to either's disk."""
+def test_from_import_to_release_by_two_processes(processes, host_mapping_chromium):
+    """Ruth judges in one process, Cora releases in the other; no image is written to the local disk."""
     assert [httpx.get(f"{url}/health/ready").text for url in processes.urls] == ["ready", "ready"]
     queue = import_and_assign_questions(processes)
     first, second = processes.urls
-    ruth = sign_in_on_page(open_window(trusting_chromium, first), "ruth")
-    cora = sign_in_on_page(open_window(trusting_chromium, second), "cora")
+    ruth = sign_in_on_page(open_window(host_mapping_chromium, first), "ruth")
+    cora = sign_in_on_page(open_window(host_mapping_chromium, second), "cora")
     drawn_box = review_two_questions(ruth, queue)
     reject_third_question(ruth, queue)
     create_release(cora)
@@ -172,12 +172,14 @@ def test_from_import_to_release_by_two_processes(processes, trusting_chromium):
 
 
 @pytest.mark.nginx
-def test_from_import_to_release_behind_nginx_while_a_process_stops(processes, trusting_chromium, tmp_path):
+def test_from_import_to_release_behind_nginx_while_a_process_stops(
+    processes, host_mapping_chromium, tmp_path
+):
     """Each window stays with one process; when that process stops, the other continues with saved data."""
     queue = import_and_assign_questions(processes)
     folder = tmp_path / "nginx"
     with run_nginx(list(processes.running), folder) as url:
-        ruth = sign_in_on_page(open_window(trusting_chromium, url), "ruth")
+        ruth = sign_in_on_page(open_window(host_mapping_chromium, url), "ruth")
         drawn_box = review_two_questions(ruth, queue)
         [her_port] = set(find_answering_ports(folder, "/review/verdict"))
         processes.stop(her_port)
@@ -189,6 +191,6 @@ def test_from_import_to_release_behind_nginx_while_a_process_stops(processes, tr
         assert find_answering_ports(folder, "/review/verdict")[-1] == other_port
         processes.start(her_port)
         processes.wait_for(her_port)
-        cora = sign_in_on_page(open_window(trusting_chromium, url), "cora")
+        cora = sign_in_on_page(open_window(host_mapping_chromium, url), "cora")
         create_release(cora)
         assert_release_matches_verdicts(cora, drawn_box)

@@ -37,7 +37,7 @@ def test_signing_out_leads_to_the_sign_in_page_and_stays_there(sign_in):
     expect(page).to_have_url(f"{page.url.removesuffix('/sign-in')}/sign-in")
 
 
-def test_signing_in_leads_to_the_page_that_was_asked_for_and_only_once(page):
+def test_signing_in_opens_the_requested_page_only_once(page):
     page.goto("/review?batch=7")
     fill_sign_in(page, "rosa", PASSWORD)
     expect(page).to_have_url(re.compile("/review"))
@@ -71,7 +71,7 @@ def test_the_navigation_is_grouped_by_stage_and_each_page_has_its_own_tab_title(
 
 
 @pytest.mark.full
-def test_signing_in_as_another_person_in_a_second_tab_ends_the_first(sign_in, app):
+def test_signing_in_as_another_person_in_a_second_tab_ends_the_first_sign_in(sign_in, app):
     first = sign_in("rosa")
     form = app.url + "/sign-in"
     token = next(cookie for cookie in first.context.cookies() if cookie["name"] == "overread-form")["value"]
@@ -83,7 +83,7 @@ def test_signing_in_as_another_person_in_a_second_tab_ends_the_first(sign_in, ap
 
 
 @pytest.mark.full
-def test_no_page_violates_the_content_security_policy(page, sign_in):
+def test_sign_in_and_home_page_do_not_violate_the_content_security_policy(page, sign_in):
     violations = []
     page.on(
         "console",

@@ -65,11 +65,13 @@ def app(provider, sqlite_template: Path, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 def client(app):
-    with httpx.Client(base_url=app.url, follow_redirects=True, headers={"Accept": "text/html"}) as there:
-        yield there
+    with httpx.Client(
+        base_url=app.url, follow_redirects=True, headers={"Accept": "text/html"}
+    ) as http_client:
+        yield http_client
 
 
-def come_by_the_provider(
+def sign_in_through_provider(
     client: httpx.Client, provider: str, subject: str, **claims: object
 ) -> httpx.Response:
     """Press the button, identify oneself at the provider, and follow the redirect back to the app."""
@@ -80,69 +82,73 @@ def come_by_the_provider(
 
 
 def test_the_sign_in_page_has_a_button_for_the_provider(client):
-    found = re.search(r'href="(/sign-in/provider[^"]*)">([^<]*)<', client.get("/sign-in").text)
-    assert found
-    assert found.groups() == ("/sign-in/provider?name=hospital", "Sign in with Hospital")
+    match = re.search(r'href="(/sign-in/provider[^"]*)">([^<]*)<', client.get("/sign-in").text)
+    assert match
+    assert match.groups() == ("/sign-in/provider?name=hospital", "Sign in with Hospital")
 
 
-def test_a_person_whose_verified_address_has_an_account_comes_in(client, provider):
-    answer = come_by_the_provider(client, provider, "anna", **ANNA)
-    assert (answer.status_code, answer.url.path) == (200, "/")
+def test_person_whose_verified_address_has_an_account_is_signed_in(client, provider):
+    response = sign_in_through_provider(client, provider, "anna", **ANNA)
+    assert (response.status_code, response.url.path) == (200, "/")
     assert "overread" in client.cookies
 
 
-def test_the_cookie_that_would_hold_for_thirty_days_is_gone(client, provider):
-    come_by_the_provider(client, provider, "anna", **ANNA)
+def test_streamlits_own_cookie_of_the_person_is_removed(client, provider):
+    sign_in_through_provider(client, provider, "anna", **ANNA)
     assert not [name for name in client.cookies if name.startswith("_streamlit_user")]
 
 
-def test_a_stranger_is_refused_with_advice(client, provider):
-    answer = come_by_the_provider(client, provider, "eve", email="eve@example.org", email_verified=True)
-    assert answer.status_code == 403
-    assert "eve@example.org has no account. Ask an admin to add one" in answer.text
+def test_address_without_an_account_is_refused_with_advice(client, provider):
+    response = sign_in_through_provider(client, provider, "eve", email="eve@example.org", email_verified=True)
+    assert response.status_code == 403
+    assert "eve@example.org has no account. Ask an admin to add one" in response.text
     assert "overread" not in client.cookies
 
 
-def test_an_address_that_nobody_verified_is_refused(client, provider):
-    answer = come_by_the_provider(client, provider, "mallory", email="anna@example.org", email_verified=False)
-    assert answer.status_code == 403
+def test_unverified_address_is_refused(client, provider):
+    response = sign_in_through_provider(
+        client, provider, "mallory", email="anna@example.org", email_verified=False
+    )
+    assert response.status_code == 403
     assert "overread" not in client.cookies
 
 
-def test_a_forged_answer_of_the_provider_is_refused(client):
+def test_forged_cookie_with_an_answer_of_the_provider_is_refused(client):
     client.cookies["_streamlit_user"] = "forged"
-    answer = client.get("/sign-in")
-    assert answer.status_code == 403
-    assert "answer has expired" in answer.text
+    response = client.get("/sign-in")
+    assert response.status_code == 403
+    assert "answer has expired" in response.text
 
 
-def test_a_provider_that_is_not_set_up_leads_nowhere(client):
+def test_provider_that_is_not_set_up_is_not_found(client):
     assert client.get("/sign-in/provider", params={"name": "elsewhere"}).status_code == 404
 
 
-def roles(app: RunningApp, name: str) -> set[Role]:
+def load_roles(app: RunningApp, name: str) -> set[Role]:
     with read_only_session(app.engine) as db:
         return set(accounts.load_person_by_name(db, name=name).roles)
 
 
-def test_the_claim_gives_the_roles_at_each_sign_in(app, client, provider):
-    come_by_the_provider(client, provider, "anna", **ANNA)
-    assert roles(app, "anna@example.org") == {Role.REVIEWER}
-    with httpx.Client(base_url=app.url, follow_redirects=True, headers={"Accept": "text/html"}) as again:
-        come_by_the_provider(again, provider, "anna", **ANNA | {"groups": ["cxr-office"]})
-    assert roles(app, "anna@example.org") == {Role.COORDINATOR, Role.REVIEWER}
+def test_the_claim_sets_the_roles_at_each_sign_in(app, client, provider):
+    sign_in_through_provider(client, provider, "anna", **ANNA)
+    assert load_roles(app, "anna@example.org") == {Role.REVIEWER}
+    with httpx.Client(
+        base_url=app.url, follow_redirects=True, headers={"Accept": "text/html"}
+    ) as second_client:
+        sign_in_through_provider(second_client, provider, "anna", **ANNA | {"groups": ["cxr-office"]})
+    assert load_roles(app, "anna@example.org") == {Role.COORDINATOR, Role.REVIEWER}
 
 
 def test_a_person_without_a_known_group_is_refused_with_the_name_of_the_claim(client, provider):
     bert = {"email": "bert@example.org", "email_verified": True, "groups": ["cafeteria"]}
-    answer = come_by_the_provider(client, provider, "bert", **bert)
-    assert answer.status_code == 403
-    assert "no role in Overread (claim &#x27;groups&#x27;)" in answer.text
+    response = sign_in_through_provider(client, provider, "bert", **bert)
+    assert response.status_code == 403
+    assert "no role in Overread (claim &#x27;groups&#x27;)" in response.text
     assert "overread" not in client.cookies
 
 
 @pytest.mark.browser
-def test_in_a_browser_by_the_provider_in_with_its_roles_and_out_at_the_click_after_revocation(
+def test_provider_sign_in_has_the_claimed_roles_and_ends_at_the_click_after_revocation(
     app, provider, chromium
 ):
     httpx.put(f"{provider}/users/anna", json=ANNA).raise_for_status()

@@ -1,4 +1,4 @@
-"""What a coordinator entered and did not save is offered again after F5, and to no other person."""
+"""Input that a coordinator did not save is offered again after a reload, but not to another person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reading-room viewer in a browser: viewing changes no box, and a box appears where it was drawn."""
+"""The full viewer in a browser: viewing changes no box, and a box appears where it was drawn."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def load_saved_boxes(app, question):
     return json.loads(verdict.correction)["boxes"]
 
 
-def test_a_window_drag_changes_grey_levels_and_no_box(app, open_question):
+def test_adjusting_the_window_changes_grey_levels_but_no_box(app, open_question):
     page = open_question(1)
     old_grey_levels, old_status = sample_grey_levels(page), find_status_line(page).text_content()
     drag(page, (300, 400), (400, 460), button="right")
@@ -113,7 +113,7 @@ def test_reloading_the_page_restores_the_boxes(app, open_question):
     assert own_box["box"] == pytest.approx([400, 500, 700, 800], abs=1)
 
 
-def test_two_views_are_side_by_side_with_the_frontal_on_the_left(open_question):
+def test_two_views_are_side_by_side_with_the_frontal_view_on_the_left(open_question):
     page = open_question(8)
     page.keyboard.press("Shift+L")
     expect(page.locator(".pane .name")).to_have_text(["PA", "LATERAL"])
@@ -123,7 +123,7 @@ def test_two_views_are_side_by_side_with_the_frontal_on_the_left(open_question):
     page.keyboard.press("Shift+L")
 
 
-def test_plain_editor_saves_the_same_box_for_the_same_drag(app, open_question):
+def test_basic_viewer_saves_the_same_box_for_the_same_drag(app, open_question):
     page = open_question(9)
     pane_position = get_pane_position(page)
     draw_box(page, pane_position.of_pixel(400, 480), pane_position.of_pixel(600, 720))
@@ -195,7 +195,7 @@ def test_a_double_click_in_a_box_labels_it(open_question):
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()
 
 
-def test_the_list_of_shortcuts_has_those_of_form_and_viewer(open_question):
+def test_the_list_of_shortcuts_includes_those_of_form_and_viewer(open_question):
     page = open_question(16)
     press(page, "?")
     sheet = page.get_by_role("dialog", name="Shortcuts")
@@ -203,7 +203,7 @@ def test_the_list_of_shortcuts_has_those_of_form_and_viewer(open_question):
     expect(sheet.get_by_text("full screen", exact=True)).to_be_visible()
 
 
-def test_plain_editor_opens_if_the_viewer_cannot_be_loaded(signed_in):
+def test_basic_viewer_opens_if_the_full_viewer_cannot_be_loaded(signed_in):
     page = signed_in("ruth")
     page.route("**/viewer.js", lambda route: route.abort())
     page.goto("/review?batch=1&question=16")
@@ -211,7 +211,7 @@ def test_plain_editor_opens_if_the_viewer_cannot_be_loaded(signed_in):
     expect(page.get_by_text("The viewer could not start. This is the basic viewer.")).to_be_visible()
 
 
-def test_plain_editor_can_be_opened_and_closed(open_question):
+def test_person_can_switch_to_the_basic_viewer_and_back(open_question):
     page = open_question(16)
     page.get_by_role("button", name="Use basic viewer").click()
     review_helpers.wait_for_painted_image(page)
@@ -225,7 +225,7 @@ def test_plain_editor_can_be_opened_and_closed(open_question):
     expect(page.get_by_text("1 box", exact=True)).to_be_visible()
 
 
-def test_8_bit_image_is_shown_and_marked_if_the_pixel_data_cannot_be_loaded(signed_in):
+def test_8_bit_image_is_shown_with_a_notice_if_the_pixel_data_cannot_be_loaded(signed_in):
     page = signed_in("ruth")
     page.route("**/pixels/**", lambda route: route.fulfill(status=500, json={"error": "broken"}))
     open_viewer(page, 16)

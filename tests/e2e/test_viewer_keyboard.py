@@ -50,12 +50,12 @@ def test_a_narrow_window_has_the_image_above_the_form(open_question):
     page = open_question(1)
     page.set_viewport_size({"width": 760, "height": 900})
     expect(page.locator(".judging.narrow")).to_be_attached()
-    pane, question = page.locator(".pane").first.bounding_box(), page.locator(".stem-text").bounding_box()
+    pane, stem = page.locator(".pane").first.bounding_box(), page.locator(".stem-text").bounding_box()
     assert pane["height"] > 300
-    assert pane["y"] + pane["height"] <= question["y"]
+    assert pane["y"] + pane["height"] <= stem["y"]
 
 
-def test_a_box_may_begin_on_the_label_of_another(app, open_question):
+def test_a_box_may_begin_on_the_label_of_another_box(app, open_question):
     page = open_question(1)
     pane_position = get_pane_position(page)
     draw_box(page, pane_position.of_pixel(600, 600), pane_position.of_pixel(640, 640))
@@ -130,7 +130,7 @@ def test_box_is_drawn_resized_and_moved_by_keyboard(app, open_question):
     assert own_box["box"] == pytest.approx([x0 - 1, y0, x1, y1 - 10], abs=0.02)
 
 
-def test_grey_window_and_image_are_changed_by_keyboard(open_question):
+def test_window_zoom_and_position_are_changed_by_keyboard(open_question):
     page = open_question(7)
     old_status = viewer_helpers.find_status_line(page).text_content()
     page.keyboard.press(".")
@@ -152,7 +152,7 @@ def test_list_of_many_boxes_scrolls_vertically_only(app, open_question):
         )
     load_last_box(app, page, 8, 9)
     boxes = page.locator(".boxes")
-    assert boxes.evaluate("each => each.scrollWidth <= each.clientWidth")
+    assert boxes.evaluate("list => list.scrollWidth <= list.clientWidth")
     expect(page.locator(".boxes li").last).to_be_in_viewport()
     assert get_pane_position(page) == pane_position  # the image has not moved under the pointer
 
@@ -219,7 +219,7 @@ def test_withdrawn_question_is_cleared_at_the_next_action(app, open_question):
     assert review_helpers.load_verdicts(app, 11) == []
 
 
-def test_withdrawn_question_is_cleared_in_the_plain_editor(app, signed_in):
+def test_withdrawn_question_is_cleared_in_the_basic_viewer(app, signed_in):
     page = review_helpers.open_review(signed_in("ruth"), 12)
     withdraw_assignment(app, 12)
     page.keyboard.press("4")

@@ -20,7 +20,7 @@ _PROTECTED_PATHS = (
 )  # fmt: skip
 #: The settings that /_stcore/host-config may return without a sign-in. ``allowedOrigins`` lists the sites
 #: that may frame the page; our header forbids all.
-_KNOWN_SETTINGS = {
+_ALLOWED_SETTINGS = {
     "allowedOrigins", "useExternalAuthToken", "enableCustomParentMessages", "disableFullscreenMode",
     "enforceDownloadInNewTab", "metricsUrl", "blockErrorDialogs", "mapboxToken", "resourceCrossOriginMode",
     "setAnonymousCrossOriginPropertyOnMediaElements",
@@ -59,12 +59,12 @@ def test_without_a_cookie_no_request_is_accepted(client, method, path):
     assert response.status_code == 401
 
 
-def test_open_streamlit_endpoints_return_only_known_settings(client):
+def test_open_streamlit_endpoints_return_only_allowed_settings(client):
     assert client.get("/_stcore/health").text == "ok"
     config = client.get("/_stcore/host-config").json()
     assert config["useExternalAuthToken"] is False
     assert config["enableCustomParentMessages"] is False
-    assert set(config) <= _KNOWN_SETTINGS
+    assert set(config) <= _ALLOWED_SETTINGS
 
 
 def test_health_route_is_open_and_returns_only_ok(client):
@@ -72,6 +72,6 @@ def test_health_route_is_open_and_returns_only_ok(client):
 
 
 def test_without_a_cookie_the_websocket_is_refused(app):
-    with pytest.raises(InvalidStatus) as refused, open_socket(app, None):
+    with pytest.raises(InvalidStatus) as refusal, open_socket(app, None):
         pass
-    assert refused.value.response.status_code == 403
+    assert refusal.value.response.status_code == 403

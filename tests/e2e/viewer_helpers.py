@@ -1,4 +1,4 @@
-"""The reading-room viewer in the browser: opening it, and the screen position of a pixel of the matrix."""
+"""The full viewer in the browser: how to open it, and the window position of a pixel of the matrix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.e2e.review_helpers import COLUMNS, ROWS, wait_for_images
 
 @dataclass(frozen=True, kw_only=True)
 class PanePosition:
-    """The position of a pane in the window, and its scale when the image is wholly visible."""
+    """The position of a pane in the window, and its scale when the whole image is visible."""
 
     left: float
     top: float
@@ -26,7 +26,7 @@ class PanePosition:
         return min(self.width / image_width, self.height / image_height)
 
     def of_pixel(self, x: float, y: float) -> tuple[float, float]:
-        """The window position of a pixel of the matrix; rotated means by 90 degrees to the right."""
+        """The window position of a pixel of the matrix; rotated means turned by 90 degrees to the right."""
         dx, dy = (x - COLUMNS / 2) * self.zoom, (y - ROWS / 2) * self.zoom
         if self.rotated:
             dx, dy = -dy, dx
@@ -106,7 +106,7 @@ def sample_grey_levels(page: Page, index: int = 0) -> list[int]:
         .evaluate(
             """canvas => {
              const row = canvas.getContext('2d').getImageData(0, canvas.height >> 1, canvas.width, 1).data;
-             return Array.from({length: Math.floor(canvas.width / 20)}, (_, at) => row[80 * at]);
+             return Array.from({length: Math.floor(canvas.width / 20)}, (_, index) => row[80 * index]);
            }"""
         )
     )

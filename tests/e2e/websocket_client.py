@@ -131,12 +131,12 @@ def make_filled_state(widget: str) -> WidgetState:
 
 def iterate_strings(message: Message) -> Iterator[str]:
     """Every text anywhere in a message."""
-    for kind, value in message.ListFields():
+    for descriptor, value in message.ListFields():
         items = value.values() if _is_map(value) else value if _is_list(value) else [value]
         for item in items:
             if isinstance(item, Message):
                 yield from iterate_strings(item)
-            elif isinstance(item, str) and kind.name:
+            elif isinstance(item, str) and descriptor.name:
                 yield item
 
 

@@ -59,7 +59,7 @@ BOX = [101.25, 203.5, 305.0, 399.125]
 
 
 def make_question_records() -> list[dict[str, Any]]:
-    """Native records; the sixth cannot be written as a conversation, the seventh only in our own formats."""
+    """Native records; the sixth cannot be exported as a conversation, the seventh only in our own formats."""
     options = ["Nodule, 8 mm", "Effusion", "Pneumothorax: small", "None of these"]
     box = {"radiograph": "pa", "label": "Nodule, left", "box": BOX}
     first_exam, second_exam = _EXAMS

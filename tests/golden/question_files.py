@@ -65,21 +65,21 @@ SAMPLE_FOLDERS: dict[str, tuple[list[str], dict[str, tuple[int, int, str]]]] = {
 }
 
 
-def import_sample(world: str, engine: Engine, folder: Path) -> dict[str, Any]:
+def import_sample(sample: str, engine: Engine, folder: Path) -> dict[str, Any]:
     """Import the files of a sample folder; return the stored questions and their exams as plain values."""
-    files, images = SAMPLE_FOLDERS[world]
+    files, images = SAMPLE_FOLDERS[sample]
     for name, (rows, columns, mode) in images.items():
         write_image(folder / name, rows, columns, mode)
     for file in files:
         target = folder / file
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes((GOLDEN_FOLDER / world / file).read_bytes())
+        target.write_bytes((GOLDEN_FOLDER / sample / file).read_bytes())
         with unit_of_work(engine) as db:
             import_questions(
                 db,
                 by=command_line_person(),
                 path=target,
-                dataset=world,
+                dataset=sample,
                 images=folder,
                 workspace=Workspace(home=folder / "workspace", database_url=str(engine.url)),
                 now=NOW,
@@ -107,14 +107,14 @@ def write_image(path: Path, rows: int, columns: int, mode: str) -> None:
 
 
 def main() -> None:
-    for world in SAMPLE_FOLDERS:
-        with tempfile.TemporaryDirectory() as name:
-            engine = make_engine(f"sqlite:///{name}/overread.sqlite")
+    for sample in SAMPLE_FOLDERS:
+        with tempfile.TemporaryDirectory() as folder:
+            engine = make_engine(f"sqlite:///{folder}/overread.sqlite")
             upgrade(engine)
-            imported_world = import_sample(world, engine, Path(name) / "files")
+            imported = import_sample(sample, engine, Path(folder) / "files")
             engine.dispose()
-        text = json.dumps(imported_world, indent=1, ensure_ascii=False) + "\n"
-        (GOLDEN_FOLDER / world / "expected.json").write_text(text, encoding="utf-8")
+        text = json.dumps(imported, indent=1, ensure_ascii=False) + "\n"
+        (GOLDEN_FOLDER / sample / "expected.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Reads the export formats of a release with the libraries that users have.
+"""Read the export formats of a release with the libraries that users of these formats have.
 
 Each ``read_*`` function returns values by question, and ``expect_*`` returns the same values from the
 released questions.
@@ -44,7 +44,7 @@ def read_datasets(folder: Path, cache: Path) -> dict[str, dict[str, Any]]:
 
 
 def expect_datasets(gold: dict[str, Question]) -> dict[str, dict[str, Any]]:
-    """What the rows contain of the questions themselves."""
+    """The values of the questions that the rows must have."""
     return {
         key: {
             "exam_id": question.exam_id,
@@ -106,7 +106,7 @@ def _decode(value: Any) -> Any:
 
 
 def expect_croissant(gold: dict[str, Question]) -> dict[str, dict[str, Any]]:
-    """The described fields of the questions."""
+    """The fields of the questions that croissant.json describes."""
     return {
         key: {
             "id": key,
@@ -121,7 +121,7 @@ def expect_croissant(gold: dict[str, Question]) -> dict[str, dict[str, Any]]:
 
 
 def read_reports(folder: Path) -> dict[str, list[tuple[str, tuple[float, ...]]]]:
-    """(Tracking identifier, corners) of the regions of all structured reports, by instance of their image."""
+    """(Tracking identifier, corners) of the regions of all structured reports, by UID of the image."""
     regions: dict[str, Any] = {}
     for path in sorted((folder / "sr").glob("*.dcm")):
         content: Any = highdicom.sr.srread(path).content
@@ -150,7 +150,7 @@ def round_to_grid(box: Box) -> Box:
 
 
 def is_single(question: Question) -> bool:
-    """Whether ReXVQA has the question."""
+    """Whether the ReXVQA export contains the question."""
     return question.format is AnswerFormat.SINGLE and not question.also_right
 
 

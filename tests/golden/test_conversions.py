@@ -1,4 +1,4 @@
-"""Runs each script of docs/examples on small generated files, and compares the resulting measures."""
+"""Each script of docs/examples runs on small generated files; the resulting measures are compared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 
 
 def run_example(name: str, *arguments: Path) -> int:
-    """The script's ``main`` with these arguments."""
+    """Run the script's ``main`` with these arguments and return its exit code."""
     spec = util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
@@ -82,10 +82,10 @@ def test_brixia_has_the_quadratic_kappa_of_six_pooled_zones(tmp_path):
 
 @pytest.mark.parametrize("stated", [2 / 3, 0.5])
 def test_worldmedqav_compares_the_stated_accuracy(tmp_path, capsys, stated):
-    answers, key = ["A", "B", None], ["A", "B", "C"]
+    answers, keys = ["A", "B", None], ["A", "B", "C"]
     predictions = {
         str(index): {"gold_answer": gold, "predicted_answer": predicted}
-        for index, (predicted, gold) in enumerate(zip(answers, key, strict=True))
+        for index, (predicted, gold) in enumerate(zip(answers, keys, strict=True))
     }
     write_lines(
         tmp_path / "in" / "net_evaluation.json",
@@ -95,7 +95,7 @@ def test_worldmedqav_compares_the_stated_accuracy(tmp_path, capsys, stated):
     assert exit_code == (1 if stated == 0.5 else 0)
     assert f"net: 0.666667 of 3, stated {stated:.6f}" in capsys.readouterr().out
     accuracy = find_only(measure_file(tmp_path / "ratings.csv").accuracy, rater="net", group="all")
-    assert accuracy.estimate == accuracy_score(key, [answer or "none" for answer in answers])
+    assert accuracy.estimate == accuracy_score(keys, [answer or "none" for answer in answers])
 
 
 def test_fmmedvqa_joins_by_text_and_lists_unjoined_rows(tmp_path, capsys):

@@ -27,7 +27,7 @@ def run_counts(tmp_path, capsys):
 def test_a_paired_table_equals_the_reference(run_counts):
     data, expected, tolerance = load_example("mcnemar_dev")
     lines = ["a,b,both,a_only,b_only,neither"]
-    lines += [f"{name},second,{t[0][0]},{t[0][1]},{t[1][0]},{t[1][1]}" for name, t in data.items()]
+    lines += [f"{name},second,{row[0][0]},{row[0][1]},{row[1][0]},{row[1][1]}" for name, row in data.items()]
     code, output, tables = run_counts("\n".join(lines))
     assert code == 0
     assert "newcombe_low" in output
@@ -58,7 +58,7 @@ def test_a_list_of_p_values_equals_the_reference(run_counts):
     lines = ["comparison,p", *(f"{index},{p!r}" for index, p in enumerate(expected["pairwise_exact"]))]
     _, _, tables = run_counts("\n".join(lines))
     assert [row["p_holm"] for row in tables["adjusted"]] == pytest.approx(expected["holm"], abs=tolerance)
-    # Benjamini-Hochberg: the two smaller p values times 3 / 2
+    # Benjamini-Hochberg: the two smallest p values are equal, so both are multiplied by 3 / 2
     assert tables["adjusted"][1]["p_bh"] == pytest.approx(1.5 * expected["pairwise_exact"][1])
 
 

@@ -120,7 +120,7 @@ def modernise_conversation(record, *, is_gemex_format):
     return {**record, "conversations": [question, answer]}
 
 
-def test_an_old_workspace_releases_the_same_bytes(old_workspace, tmp_path):
+def test_an_old_workspace_releases_the_same_bytes_apart_from_known_changes(old_workspace, tmp_path):
     name, engine = old_workspace
     with read_only_session(engine) as db:
         write_release(

@@ -17,7 +17,7 @@ TASKS = {
     "negation": 15408,
     "presence": 14452,
 }
-# Table 2: by task, "Overall" as printed; micro as recomputed
+# Table 2: accuracy by task and "Overall" as printed, then the recomputed micro average
 TABLE_2 = {
     "LLaVA": ("21.61", "23.46", "27.61", "24.02", "36.33", 26.61, 28.06),
     "Phi35": ("62.24", "22.15", "37.11", "79.50", "36.44", 47.49, 58.00),
@@ -32,7 +32,7 @@ TABLE_2 = {
 
 @pytest.fixture
 def run_counts(tmp_path, capsys):
-    """``counts(text)``: exit code, printed output, and the figures."""
+    """``run_counts(text)``: exit code, printed output, and the tables."""
 
     def run_command(text: str):
         path, out = tmp_path / "counts.csv", tmp_path / "counts.json"
@@ -44,12 +44,12 @@ def run_counts(tmp_path, capsys):
     return run_command
 
 
-def test_the_best_reader_and_the_model_differ_by_a_range(run_counts):
+def test_without_single_answers_the_comparison_with_the_best_reader_is_a_range(run_counts):
     code, output, result = run_counts("rater,n,percent\nMedGemma,198,83.84\nreader,198,77.27\n")
     assert code == 0
     assert "MedGemma: 166 of 198, 83.84 %, 78.1 to 88.3" in output
     [comparison] = result["paired"]
-    # the model alone had at least 13 right, at most all 45 that the reader missed
+    # only the model was right on at least 13 questions, and at most on all 45 that the reader missed
     assert (comparison["a_only_least"], comparison["a_only_most"]) == (13, 45)
     assert comparison["difference"] == pytest.approx(13 / 198)
     assert comparison["p_exact_least"] < 0.001
@@ -63,7 +63,7 @@ def test_a_percentage_that_no_count_gives_is_reported(run_counts):
     assert "MedGemma: 83.84 % of 200 (no interval: no count of 200 gives this percentage; check n)" in output
 
 
-def test_table_2_is_macro_for_seven_models_and_micro_for_one(run_counts):
+def test_overall_of_table_2_is_the_macro_average_for_seven_models_and_micro_for_one(run_counts):
     lines = [
         f"{model},{task},{n},{percent}"
         for model, row in TABLE_2.items()

@@ -11,14 +11,14 @@ from tests.golden.question_files import GOLDEN_FOLDER, SAMPLE_FOLDERS, import_sa
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("world", SAMPLE_FOLDERS)
-def test_a_file_in_a_published_format_is_imported_as_expected(world, sqlite_engine, tmp_path):
-    expected = json.loads((GOLDEN_FOLDER / world / "expected.json").read_text(encoding="utf-8"))
-    assert import_sample(world, sqlite_engine, tmp_path / "files") == expected
+@pytest.mark.parametrize("sample", SAMPLE_FOLDERS)
+def test_a_file_in_a_published_format_is_imported_as_expected(sample, sqlite_engine, tmp_path):
+    expected = json.loads((GOLDEN_FOLDER / sample / "expected.json").read_text(encoding="utf-8"))
+    assert import_sample(sample, sqlite_engine, tmp_path / "files") == expected
 
 
 def test_a_box_on_the_224_letterbox_is_mapped_to_the_original():
-    """Chest ImaGenome publishes this box: [129, 65, 186, 89] on 224, [1500, 886, 2278, 1214] in pixels.
+    """Chest ImaGenome publishes this box: [129, 65, 186, 89] on 224, [1500, 886, 2278, 1214] in the original.
 
     One pixel of the grid is 13.6 pixels of the image.
     """

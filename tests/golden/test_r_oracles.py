@@ -16,21 +16,21 @@ from tests.golden.worked_examples import FOLDER, load_example
 ORACLES = json.loads((FOLDER / "r_oracles.json").read_text(encoding="utf-8"))
 
 
-def test_intraclass_correlations_of_psych(tmp_path):
+def test_intraclass_correlations_equal_those_of_psych(tmp_path):
     data, _, _ = load_example("icc_shrout_fleiss")
     rows = select_all_tasks(measure_answers(tmp_path, data["ratings"], "quadratic")["intraclass"])
     assert {row["icc"]: row["estimate"] for row in rows} == pytest.approx(ORACLES["psych_icc"])
 
 
 @pytest.mark.parametrize(("weights", "name"), [("none", "unweighted"), ("quadratic", "quadratic")])
-def test_kappa_of_psych(tmp_path, weights, name):
+def test_kappa_equals_that_of_psych(tmp_path, weights, name):
     data, _, _ = load_example("kappa_cohen1968")
     pairs = (table_to_pairs(data["table"]) + 1).tolist()
     [pair] = select_all_tasks(measure_answers(tmp_path, pairs, weights)["agreement"])
     assert pair["kappa"] == pytest.approx(ORACLES["psych_kappa"][name])
 
 
-def test_a_stratified_mean_of_survey(tmp_path):
+def test_a_stratified_mean_equals_that_of_survey(tmp_path):
     data, _, _ = load_example("stratified_quality_review")
     units = [
         (stratum["tier"], stratum["N"], int(index < stratum["x"]))
@@ -41,7 +41,7 @@ def test_a_stratified_mean_of_survey(tmp_path):
     assert (row["mean"], row["se"]) == pytest.approx(tuple(ORACLES["survey_rate"].values()))
 
 
-def test_variance_components_of_lme4(tmp_path, capsys):
+def test_variance_components_equal_those_of_lme4(tmp_path, capsys):
     truth, ratings, _, _ = load_van_dyke_ratings()
     says_yes = ratings[0] >= 3
     lines = ["question_id,rater,kind,answer"]

@@ -1,7 +1,7 @@
-"""The worked examples of statistics/ through ``cli.py measure`` and ``cli.py counts``, as a user gets them.
+"""The worked examples of statistics/, computed by ``cli.py measure`` and ``cli.py counts``.
 
-Standard errors of a group are recomputed from its Student intervals. The published ones of two raters
-divide by n, those of the command by n - 1.
+Standard errors of a group are recomputed from its Student intervals. The published errors of two raters
+divide by n, the errors of the command by n - 1.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def select_all_tasks(rows):
     return [row for row in rows if row["task"] == "all"]
 
 
-def standard_error(row, name, n):
+def compute_standard_error(row, name, n):
     """Compute the standard error of a coefficient from the lower limit; the upper limit is cut at 1."""
     return (row[name] - row[f"{name}_low"]) / t.ppf(0.975, n - 1)
 
@@ -51,7 +51,7 @@ def standard_error(row, name, n):
 @pytest.mark.parametrize("name", TABLE_EXAMPLES)
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.slow
-def test_two_raters(tmp_path, name, weights):
+def test_coefficients_of_two_raters_equal_the_reference(tmp_path, name, weights):
     data, expected, tolerance = load_example(name)
     pairs = (table_to_pairs(data["table"]) + 1).tolist()
     tables = measure_answers(tmp_path, pairs, weights)
@@ -73,13 +73,13 @@ def test_two_raters(tmp_path, name, weights):
         assert pair["brennan_prediger"] == pytest.approx(expected["brennan_prediger"]["value"], abs=tolerance)
         for column, key in (("fleiss", "scott_pi"), ("alpha", "krippendorff_alpha_nominal")):
             assert group[column] == pytest.approx(expected[key]["value"], abs=tolerance)
-            se = standard_error(group, column, n) * math.sqrt((n - 1) / n)
+            se = compute_standard_error(group, column, n) * math.sqrt((n - 1) / n)
             assert se == pytest.approx(expected[key]["se"], abs=tolerance)
 
 
 @pytest.mark.parametrize("name", GROUP_EXAMPLES)
 @pytest.mark.parametrize("weights", WEIGHTS)
-def test_a_group_of_raters(tmp_path, name, weights):
+def test_coefficients_of_a_group_of_raters_equal_the_reference(tmp_path, name, weights):
     data, expected, tolerance = load_example(name)
     [group] = select_all_tasks(measure_answers(tmp_path, data["ratings"], weights)["group"])
     suffix = "" if weights == "none" else f"_{weights}"
@@ -100,10 +100,10 @@ def test_a_group_of_raters(tmp_path, name, weights):
         if key == "kripp_ordinal":  # Gwet's ordinal weights differ from those of Krippendorff's alpha
             continue
         assert group[column] == pytest.approx(reference["value"], abs=tolerance / 2 + 1e-9), key
-        assert standard_error(group, column, n) == pytest.approx(reference["se"], abs=tolerance), key
+        assert compute_standard_error(group, column, n) == pytest.approx(reference["se"], abs=tolerance), key
 
 
-def test_lights_kappa_and_the_exact_kappa_of_fleiss_1971(tmp_path):
+def test_lights_and_the_exact_kappa_of_fleiss_1971_equal_the_reference(tmp_path):
     data, expected, tolerance = load_example("fleiss1971_diagnoses")
     [group] = select_all_tasks(measure_answers(tmp_path, data["ratings"])["group"])
     for column, key in (("fleiss", "fleiss_kappa"), ("conger", "conger_exact"), ("light", "light_kappa")):
@@ -113,13 +113,13 @@ def test_lights_kappa_and_the_exact_kappa_of_fleiss_1971(tmp_path):
 @pytest.mark.parametrize(
     ("weights", "metric"), [("none", "nominal"), ("linear", "ordinal"), ("quadratic", "interval")]
 )
-def test_alpha_of_krippendorff(tmp_path, weights, metric):
+def test_krippendorffs_alpha_equals_the_reference(tmp_path, weights, metric):
     data, expected, tolerance = load_example("krippendorff2011")
     [group] = select_all_tasks(measure_answers(tmp_path, data["ratings"], weights)["group"])
     assert group["alpha"] == pytest.approx(expected["alpha"][metric], abs=tolerance)
 
 
-def test_cochran_q_of_three_drugs(tmp_path):
+def test_cochrans_q_of_three_drugs_equals_the_reference(tmp_path):
     data, expected, tolerance = load_example("cochran_q_drugs")
     binary = np.repeat([row for row, _ in data["patterns"]], [count for _, count in data["patterns"]], axis=0)
     path, out = tmp_path / "drugs.csv", tmp_path / "drugs.json"
@@ -149,7 +149,7 @@ def count_sample(folder, units):
     return row
 
 
-def test_a_reviewed_sample_with_a_fully_judged_tier(tmp_path):
+def test_a_reviewed_sample_with_a_fully_judged_tier_equals_the_reference(tmp_path):
     data, expected, tolerance = load_example("stratified_quality_review")
     row = count_sample(
         tmp_path,
@@ -170,11 +170,12 @@ def test_a_reviewed_sample_with_a_fully_judged_tier(tmp_path):
         ("srs_lohr_agsrs", "prop_lt200k", "se_prop"),
     ],
 )
-def test_the_shares_of_small_counties(tmp_path, name, mean, se):
+def test_the_shares_of_small_counties_equal_the_reference(tmp_path, name, mean, se):
     data, expected, tolerance = load_example(name)
     acres = data["acres"] if "sizes" in data else {"all": data["acres"]}
     sizes = data.get("sizes") or {"all": data["size"]}
     row = count_sample(
-        tmp_path, [(part, sizes[part], int(value < 200_000)) for part in sizes for value in acres[part]]
+        tmp_path,
+        [(stratum, sizes[stratum], int(value < 200_000)) for stratum in sizes for value in acres[stratum]],
     )
     assert [row["mean"], row["se"]] == pytest.approx([expected[mean], expected[se]], abs=tolerance)

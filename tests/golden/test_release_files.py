@@ -46,7 +46,7 @@ def test_gold_questions_differ_only_by_their_corrections(engine, tmp_path):
     world = make_judged_world(engine)
     write_test_release(world, tmp_path / "v1")
     with read_only_session(engine) as db:
-        before = {question.id: question for _, question in load_questions(db, question_ids=world.questions)}
+        imported = {question.id: question for _, question in load_questions(db, question_ids=world.questions)}
     gold = {record["id"]: record for record in read_records(tmp_path / "v1" / "gold.jsonl")}
     corrected = {
         (record["question_id"], record["field"])
@@ -54,7 +54,7 @@ def test_gold_questions_differ_only_by_their_corrections(engine, tmp_path):
     }
     for key, record in gold.items():
         for field in ("stem", "explanation", "task", "category", "difficulty"):
-            is_unchanged = (getattr(before[key], field) or None) == (record.get(field) or None)
+            is_unchanged = (getattr(imported[key], field) or None) == (record.get(field) or None)
             assert is_unchanged != ((key, field) in corrected)
 
 
@@ -74,15 +74,15 @@ def test_options_and_key_are_shown_as_letters(folder):
 
 
 @pytest.mark.parametrize(
-    ("names", "who"),
+    ("naming", "who"),
     [
         (ReviewerNaming.ACCOUNT, "remo"),
         (ReviewerNaming.DISPLAY, "Remo"),
         (ReviewerNaming.PSEUDONYM, "reviewer-2"),
     ],
 )
-def test_reviewers_are_named_as_requested(sqlite_engine, tmp_path, names, who):
-    write_test_release(make_judged_world(sqlite_engine), tmp_path / "v1", reviewer_naming=names)
+def test_reviewers_are_named_as_requested(sqlite_engine, tmp_path, naming, who):
+    write_test_release(make_judged_world(sqlite_engine), tmp_path / "v1", reviewer_naming=naming)
     assert who in {record["who"] for record in read_records(tmp_path / "v1" / "corrections.jsonl")}
 
 

@@ -1,4 +1,4 @@
-"""Each format of a release is read back, by its target library or by our own import, and is equal."""
+"""Each format of a release is read by its target library or by our own import; its content is equal."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def round_on_grid(box: Box, rows: int, columns: int) -> Box:
     return box_from_grid(on_grid, grid=GRID, rows=rows, columns=columns)
 
 
-def test_the_release_verifies(folder):
+def test_the_release_is_valid(folder):
     report = verify_release(folder)
     assert (report.faults, report.questions) == ((), 7)
 
@@ -292,7 +292,7 @@ def test_the_pictures_in_the_parquet_file_are_valid(folder):
         ),
     ],
 )
-def test_a_conversation_is_written_as_in_the_files_and_as_in_the_paper(
+def test_a_conversation_is_written_as_in_gemex_files_and_as_in_the_paper(
     world, tmp_path, name, human, assistant
 ):
     """600 x 500 pixels: scale 224 / 600, padding (224 - 500 x 224 / 600) / 2 = 18.67 at the left.
@@ -310,11 +310,11 @@ def test_a_conversation_is_written_as_in_the_files_and_as_in_the_paper(
 def test_the_published_prompt_is_in_a_field_of_its_own(sqlite_engine, tmp_path):
     make_formats_world(sqlite_engine, tmp_path).write(tmp_path / "v1")
     records = json.loads((tmp_path / "v1" / "gemex" / "conversations_paper.json").read_text(encoding="utf-8"))
-    closed = next(
+    closed_conversation = next(
         conversation for conversation in records if conversation["q_type"] == "closed_ended_questions"
     )
-    assert closed["type_prompt"] == (
+    assert closed_conversation["type_prompt"] == (
         "Input a closed-ended question, and the assistant will output its answer (yes or no) with a detailed "
         "reason and corresponding visual location."
     )
-    assert closed["conversations"][0]["value"] == "<image>\n Is there air?"
+    assert closed_conversation["conversations"][0]["value"] == "<image>\n Is there air?"

@@ -61,14 +61,14 @@ def test_each_exam_is_either_public_or_private(folder):
 
 
 def test_private_questions_are_in_no_public_file(folder, formats_world):
-    private = {record["id"] for record in read_records(folder / "private" / "questions.jsonl")}
+    private_ids = {record["id"] for record in read_records(folder / "private" / "questions.jsonl")}
     revealing_fields = {"answer", "also_right", "explanation", "boxes", "category", "content_type"}
     assert all(
         not revealing_fields & record.keys()
         for record in read_records(folder / "private" / "questions.jsonl")
     )
     other_files = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "private"]
-    for key in private:
+    for key in private_ids:
         stem = formats_world.gold[key].stem.encode()
         assert [path.name for path in other_files if stem in path.read_bytes()] == []
 
@@ -145,8 +145,8 @@ def test_each_split_is_readable_by_the_library_of_its_format(sqlite_engine, tmp_
         assert set(json.loads((folder / split / "rexvqa.json").read_text())) == ids[split]
         assert read_coco(folder / split).keys() == ids[split]
     assert {record["id"] for record in read_records(folder / "private" / "questions.jsonl")} == ids["private"]
-    keyed = load_keys(folder)
-    assert {key: question.side for key, question in keyed.items()} == {
+    questions_with_keys = load_keys(folder)
+    assert {key: question.side for key, question in questions_with_keys.items()} == {
         row["question_id"]: row["split"] for row in rows
     }
 
@@ -177,14 +177,14 @@ def test_the_same_pixels_in_another_file_have_the_same_hash(formats_world):
         "compressed": dicom(ramp(60, 50), syntax=JPEGLSLossless, PatientID="another"),
         "other": dicom(ramp(60, 51)),
     }
-    names = {}
+    digests = {}
     for name, content in files.items():
-        names[name] = hashlib.sha256(content).hexdigest()
-        store.write(names[name], content)
+        digests[name] = hashlib.sha256(content).hexdigest()
+        store.write(digests[name], content)
     with GuardedDecoder() as decoder:
-        pixel_hashes = hash_pixels(formats_world.workspace, names.values(), decoder=decoder)
-    assert pixel_hashes[names["raw"]] == pixel_hashes[names["compressed"]]
-    assert pixel_hashes[names["raw"]] != pixel_hashes[names["other"]]
+        pixel_hashes = hash_pixels(formats_world.workspace, digests.values(), decoder=decoder)
+    assert pixel_hashes[digests["raw"]] == pixel_hashes[digests["compressed"]]
+    assert pixel_hashes[digests["raw"]] != pixel_hashes[digests["other"]]
 
 
 def test_identical_releases_have_no_difference(sqlite_engine, tmp_path):

@@ -1,4 +1,4 @@
-"""Releases of data in the shapes in which collections come: every format is read back by its own library."""
+"""Releases of data in the variants that occur in collections: every format is read back by its library."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def make_record(key: str, file: str, **fields: Any) -> dict[str, Any]:
     return {"id": key, "exam": exam, "format": "closed", "stem": "Is it?", "answer": "yes", **fields}
 
 
-def make_sparse(images: Path) -> list[dict[str, Any]]:
+def make_sparse_records(images: Path) -> list[dict[str, Any]]:
     """No optional field; ids and options that look like numbers or missing values."""
     write_image(images / "a.png", ROWS, COLUMNS, "L")
     single = {"format": "single", "answer": [1]}
@@ -60,13 +60,13 @@ def make_sparse(images: Path) -> list[dict[str, Any]]:
     ]
 
 
-def make_one(images: Path) -> list[dict[str, Any]]:
+def make_one_record(images: Path) -> list[dict[str, Any]]:
     """One question."""
     write_image(images / "a.png", ROWS, COLUMNS, "L")
     return [make_record("q", "a.png")]
 
 
-def make_old_dicom(images: Path) -> list[dict[str, Any]]:
+def make_old_dicom_records(images: Path) -> list[dict[str, Any]]:
     """DICOM files without a preamble, with headers as old archives write them; the last lacks UIDs."""
     uids: dict[str, Any] = {"StudyInstanceUID": "2.25.10", "SeriesInstanceUID": "2.25.11"}
     pixels = ramp(ROWS, COLUMNS)
@@ -85,7 +85,7 @@ def make_old_dicom(images: Path) -> list[dict[str, Any]]:
     return [make_record(f"q {name}", name, boxes=[box]) for name in files]
 
 
-def make_boxes(images: Path) -> list[dict[str, Any]]:
+def make_records_with_boxes(images: Path) -> list[dict[str, Any]]:
     """Boxes on the whole image, half a pixel beyond it, below a pixel of GEMeX's grid, and unlabelled."""
     write_image(images / "a.png", ROWS, COLUMNS, "L")
     (images / "b.dcm").write_bytes(
@@ -104,7 +104,7 @@ def make_boxes(images: Path) -> list[dict[str, Any]]:
     return [make_record(name, name, boxes=boxes, explanation="Seen.") for name in ("a.png", "b.dcm")]
 
 
-def make_texts(images: Path) -> list[dict[str, Any]]:
+def make_records_with_texts(images: Path) -> list[dict[str, Any]]:
     """Texts outside ASCII in every field; line breaks, quotation marks and formulas."""
     write_image(images / "bilder" / "größe ß.png", ROWS, COLUMNS, "L")
     write_image(images / "图像" / "胸片.png", ROWS, COLUMNS, "L")
@@ -127,11 +127,11 @@ def make_texts(images: Path) -> list[dict[str, Any]]:
 
 
 SHAPES: dict[str, Callable[[Path], list[dict[str, Any]]]] = {
-    "sparse": make_sparse,
-    "one": make_one,
-    "old DICOM": make_old_dicom,
-    "boxes": make_boxes,
-    "texts": make_texts,
+    "sparse": make_sparse_records,
+    "one": make_one_record,
+    "old DICOM": make_old_dicom_records,
+    "boxes": make_records_with_boxes,
+    "texts": make_records_with_texts,
 }
 
 
@@ -161,20 +161,22 @@ def release_of_world(world: FormatsWorld, tmp_path_factory) -> tuple[FormatsWorl
     return world, out
 
 
-def read_lacks(folder: Path) -> dict[str, dict[str, int]]:
-    lacks: dict[str, dict[str, int]] = json.loads((folder / "manifest.json").read_text("utf-8"))["lacks"]
-    return lacks
+def read_limitations(folder: Path) -> dict[str, dict[str, int]]:
+    limitations: dict[str, dict[str, int]] = json.loads((folder / "manifest.json").read_text("utf-8"))[
+        "lacks"
+    ]
+    return limitations
 
 
 def is_near(question: Question, expected: Question) -> bool:
     """Equality, with boxes to within 1e-9 pixels."""
     if [box.label for box in question.boxes] != [box.label for box in expected.boxes]:
         return False
-    near = all(
-        np.allclose(one.box.as_tuple(), other.box.as_tuple(), atol=1e-9, rtol=0)
-        for one, other in zip(question.boxes, expected.boxes, strict=True)
+    are_boxes_near = all(
+        np.allclose(actual_box.box.as_tuple(), expected_box.box.as_tuple(), atol=1e-9, rtol=0)
+        for actual_box, expected_box in zip(question.boxes, expected.boxes, strict=True)
     )
-    return near and replace(question, boxes=()) == replace(expected, boxes=())
+    return are_boxes_near and replace(question, boxes=()) == replace(expected, boxes=())
 
 
 def test_the_release_is_valid_and_complete(folder, world):
@@ -182,11 +184,11 @@ def test_the_release_is_valid_and_complete(folder, world):
     assert (report.faults, report.questions) == ((), len(world.gold))
 
 
-def test_native_questions_are_equal(folder, world, sqlite_template, tmp_path):
+def test_questions_reimported_from_the_native_file_are_equal(folder, world, sqlite_template, tmp_path):
     assert import_release_files(sqlite_template, tmp_path, folder / "gold.jsonl", images=folder) == world.gold
 
 
-def test_rexvqa_questions_are_equal(folder, world, sqlite_template, tmp_path):
+def test_questions_reimported_from_the_rexvqa_file_are_equal(folder, world, sqlite_template, tmp_path):
     file = folder / "rexvqa.json"
     expected = {
         key: replace(question, boxes=()) for key, question in world.gold.items() if is_single(question)
@@ -199,7 +201,7 @@ def test_rexvqa_questions_are_equal(folder, world, sqlite_template, tmp_path):
         )
 
 
-def test_gemex_test_questions_are_equal(release_of_world, sqlite_template, tmp_path):
+def test_questions_reimported_from_gemex_test_files_are_equal(release_of_world, sqlite_template, tmp_path):
     world, folder = release_of_world
     files = sorted((folder / "gemex").glob("*_questions.jsonl"))
     reimported = import_release_files(
@@ -212,23 +214,25 @@ def test_gemex_test_questions_are_equal(release_of_world, sqlite_template, tmp_p
     for key, question in by_key.items():
         expected = replace(
             world.gold[key], id=question.id, exam_id=question.exam_id, task=None, category=None,
-            subcategory=None, difficulty=None, boxes=to_file_ids(world.gold[key], question),
+            subcategory=None, difficulty=None, boxes=replace_radiograph_ids(world.gold[key], question),
         )  # fmt: skip
         assert is_near(question, expected)
 
 
-def to_file_ids(gold: Question, question: Question) -> Any:
-    """The boxes with the radiograph ids of a GEMeX file, which are names of files."""
+def replace_radiograph_ids(gold: Question, question: Question) -> Any:
+    """The boxes of ``gold`` with the radiograph ids of a GEMeX file, which are file names."""
     return tuple(
-        replace(box, radiograph=other.radiograph)
-        for box, other in zip(gold.boxes, question.boxes, strict=True)
+        replace(box, radiograph=file_box.radiograph)
+        for box, file_box in zip(gold.boxes, question.boxes, strict=True)
     )
 
 
 @pytest.mark.parametrize(
     ("name", "beginning"), [("conversations.json", "<image>\n"), ("conversations_paper.json", "<image>\n ")]
 )
-def test_conversations_are_equal(release_of_world, sqlite_template, tmp_path, name, beginning):
+def test_questions_reimported_from_conversations_are_equal(
+    release_of_world, sqlite_template, tmp_path, name, beginning
+):
     world, folder = release_of_world
     file = folder / "gemex" / name
     for record in json.loads(file.read_text("utf-8")):
@@ -248,7 +252,7 @@ def test_conversations_are_equal(release_of_world, sqlite_template, tmp_path, na
         )  # fmt: skip
 
 
-def test_rows_of_the_datasets_library_are_equal(folder, world, tmp_path):
+def test_rows_read_by_the_datasets_library_equal_the_questions(folder, world, tmp_path):
     rows = read_datasets(folder, tmp_path)
     expected = expect_datasets(world.gold)
     assert {key: {name: row[name] for name in expected[key]} for key, row in rows.items()} == expected
@@ -264,16 +268,18 @@ def test_parquet_has_every_image_as_a_picture(folder):
         assert Image.open(io.BytesIO(image["bytes"])).size == (COLUMNS, ROWS)
 
 
-def test_boxes_of_pycocotools_are_equal(folder, world):
+def test_boxes_read_by_pycocotools_equal_those_of_the_questions(folder, world):
     boxes = {key: describe_boxes(question.boxes) for key, question in world.gold.items() if question.boxes}
-    read = read_coco(folder)
-    assert read.keys() == boxes.keys()
+    coco_boxes = read_coco(folder)
+    assert coco_boxes.keys() == boxes.keys()
     for key, expected in boxes.items():
-        assert [box[:2] for box in read[key]] == [box[:2] for box in expected]
-        assert np.allclose([box[2] for box in read[key]], [box[2] for box in expected], atol=1e-9, rtol=0)
+        assert [box[:2] for box in coco_boxes[key]] == [box[:2] for box in expected]
+        assert np.allclose(
+            [box[2] for box in coco_boxes[key]], [box[2] for box in expected], atol=1e-9, rtol=0
+        )
 
 
-def test_records_of_mlcroissant_are_equal(folder, world):
+def test_records_read_by_mlcroissant_equal_the_questions(folder, world):
     assert read_croissant(folder) == expect_croissant(world.gold)
 
 
@@ -287,9 +293,9 @@ def test_croissant_without_the_parquet_file_lists_the_files_only(world, tmp_path
     assert "gold.jsonl" in {file.id for file in dataset.metadata.distribution}
 
 
-def test_regions_of_the_structured_reports_are_equal(folder, world):
+def test_regions_of_the_structured_reports_equal_the_boxes(folder, world):
     regions = [region for regions in read_reports(folder).values() for region in regions]
-    left_out = read_lacks(folder).get("sr (radiographs)", {})
+    left_out = read_limitations(folder).get("sr (radiographs)", {})
     expected = [
         (f"question {key}", box.box.as_tuple())
         for key, question in world.gold.items()
@@ -298,7 +304,7 @@ def test_regions_of_the_structured_reports_are_equal(folder, world):
     ]
     assert sorted(key for key, _ in regions) == sorted(key for key, _ in expected)
     corners = sorted(corners for _, corners in regions)
-    # single precision in the standard: FL
+    # the standard stores coordinates in single precision (FL)
     assert np.allclose(corners, sorted(corners for _, corners in expected), rtol=1e-6)
     assert set(left_out) <= {
         "left out: the image did not come as DICOM",
@@ -306,11 +312,13 @@ def test_regions_of_the_structured_reports_are_equal(folder, world):
     }
 
 
-def test_a_release_without_questions_of_a_format_says_so(folder, world):
+def test_manifest_counts_what_rexvqa_excludes_and_gemex_has_a_file_per_answer_format(folder, world):
     formats = {question.format for question in world.gold.values()}
-    lacks = read_lacks(folder)
-    others = len(world.gold) - sum(question.format is AnswerFormat.SINGLE for question in world.gold.values())
-    assert lacks.get("rexvqa", {}).get("left out: not single choice", 0) == others
+    limitations = read_limitations(folder)
+    unsuitable_count = len(world.gold) - sum(
+        question.format is AnswerFormat.SINGLE for question in world.gold.values()
+    )
+    assert limitations.get("rexvqa", {}).get("left out: not single choice", 0) == unsuitable_count
     assert {path.stem for path in (folder / "gemex").glob("*_questions.jsonl")} == {
         TYPES[answer_format] for answer_format in formats
     }

@@ -1,4 +1,4 @@
-"""A release without images, as of GEMeX without MIMIC-CXR: boxes stay on the grid in all formats."""
+"""A release without images, such as GEMeX without MIMIC-CXR: boxes stay on the grid in all formats."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def folder(world: FormatsWorld, tmp_path_factory):
     return out
 
 
-def to_boxes(
+def list_boxes(
     question: Question, *, labels: bool = True
 ) -> list[tuple[str, tuple[float, ...], BoxGrid | None]]:
     return [(box.label if labels else "", box.box.as_tuple(), box.grid) for box in question.boxes]
@@ -71,39 +71,41 @@ def test_the_release_is_valid_and_its_questions_are_on_the_grid(folder, world):
     assert {box.grid for question in world.gold.values() for box in question.boxes} == {GRID}
 
 
-def test_native_questions_are_equal(folder, world, sqlite_template, tmp_path):
+def test_questions_reimported_from_the_native_file_are_equal(folder, world, sqlite_template, tmp_path):
     assert import_release_files(sqlite_template, tmp_path, folder / "gold.jsonl", images=None) == world.gold
 
 
 def test_gemex_test_questions_have_the_same_boxes(folder, world, sqlite_template, tmp_path):
     files = sorted((folder / "gemex").glob("*_questions.jsonl"))
-    read = import_release_files(sqlite_template, tmp_path, *files, images=None, file_format="gemex")
-    assert {key: (question.stem, question.answer, to_boxes(question)) for key, question in read.items()} == {
-        f"{TYPES[question.format]}-{key}": (question.stem, question.answer, to_boxes(question))
+    reimported = import_release_files(sqlite_template, tmp_path, *files, images=None, file_format="gemex")
+    assert {
+        key: (question.stem, question.answer, list_boxes(question)) for key, question in reimported.items()
+    } == {
+        f"{TYPES[question.format]}-{key}": (question.stem, question.answer, list_boxes(question))
         for key, question in world.gold.items()
     }
 
 
 def test_conversations_have_the_boxes_as_whole_numbers(folder, world, sqlite_template, tmp_path):
     file = folder / "gemex" / "conversations.json"
-    read = import_release_files(
+    reimported = import_release_files(
         sqlite_template, tmp_path, file, images=None, file_format="gemex-train"
     ).values()
     rounded = [
         [
             ("", tuple(min(round(value), 224) for value in corners), grid)
-            for _, corners, grid in to_boxes(gold)
+            for _, corners, grid in list_boxes(gold)
         ]
         for gold in world.gold.values()
     ]
-    assert [to_boxes(question, labels=False) for question in read] == rounded
+    assert [list_boxes(question, labels=False) for question in reimported] == rounded
 
 
 def test_rows_of_the_datasets_library_state_the_grid(folder, world, tmp_path):
     rows = read_datasets(folder, tmp_path)
     assert all((row["box_grid"], row["box_fit"]) == ([224, 224], "letterbox") for row in rows.values())
-    plain = {key: replace(question, boxes=()) for key, question in world.gold.items()}
-    expected = expect_datasets(plain)
+    without_boxes = {key: replace(question, boxes=()) for key, question in world.gold.items()}
+    expected = expect_datasets(without_boxes)
     for key, question in world.gold.items():
         corners = [list(box.box.as_tuple()) for box in question.boxes]
         assert [box["box"] for box in rows[key]["boxes"]] == corners
@@ -112,7 +114,7 @@ def test_rows_of_the_datasets_library_state_the_grid(folder, world, tmp_path):
         }
 
 
-def test_records_of_mlcroissant_are_equal(folder, world):
+def test_records_read_by_mlcroissant_equal_the_questions(folder, world):
     assert read_croissant(folder) == expect_croissant(world.gold)
 
 

@@ -46,7 +46,7 @@ def select_micro_scores(score_rows: list[dict]) -> dict[str, dict]:
     return {row["side"]: row for row in score_rows if row["by"] == "overall (micro)"}
 
 
-def test_the_key_itself_scores_1_on_both_sides(folder):
+def test_predictions_equal_to_the_keys_score_1_in_the_public_and_the_private_part(folder):
     keys = read_records(folder / "gold.jsonl") + read_records(folder.with_name("v1-keys") / "keys.jsonl")
     micro_scores = select_micro_scores(
         run_score(folder, [make_prediction(record, record["answer"]) for record in keys])
@@ -76,8 +76,8 @@ def test_a_failed_extraction_is_wrong_and_counted_as_failed(folder):
 
 def test_each_of_several_right_answers_is_correct(folder):
     keys = read_records(folder / "gold.jsonl") + read_records(folder.with_name("v1-keys") / "keys.jsonl")
-    with_further_answers = [record for record in keys if record.get("also_right")]
-    for record in with_further_answers:
+    several_answer_keys = [record for record in keys if record.get("also_right")]
+    for record in several_answer_keys:
         for further_answer in record["also_right"]:
             micro_scores = select_micro_scores(run_score(folder, [make_prediction(record, further_answer)]))
             assert [side["correct"] for side in micro_scores.values()] == [1]
@@ -107,7 +107,7 @@ def test_predicted_boxes_are_scored_by_format(folder):
     predictions = []
     for record in keys:
         boxes = [dict(box, label="whatever") for box in record.get("boxes", [])]
-        # one of q3's two boxes is drawn, and none of q5's, which counts as 0
+        # one of q3's two boxes is predicted, and none of q5's, which counts as 0
         predicted_boxes = {"q3": boxes[:1], "q5": []}.get(record["id"], boxes)
         predictions.append(make_prediction(record, record["answer"]) | {"boxes": predicted_boxes})
     box_rows = [row for row in run_score(folder, predictions) if row["by"] == "boxes (mean IoU)"]
@@ -139,7 +139,7 @@ def test_the_calibration_of_stated_probabilities_is_printed_and_written(folder, 
     assert "public, ECE: " in printed
 
 
-def test_without_a_probability_the_command_says_so(folder, capsys):
+def test_the_command_reports_that_no_answer_has_a_probability(folder, capsys):
     keys = read_records(folder / "gold.jsonl")
     run_score(folder, [make_prediction(record, record["answer"]) for record in keys])
     assert "Calibration: no answers with a probability." in capsys.readouterr().out

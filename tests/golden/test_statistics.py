@@ -1,6 +1,6 @@
-"""Estimators of questions and raters against the worked examples of statistics/: published, recomputed in R.
+"""Estimators of questions and raters equal the worked examples of statistics/: published, recomputed in R.
 
-Where R prints an error or interval for a constant rater, ours are undefined by definition. For the stratified
+Where R prints an error or interval for a constant rater, ours is undefined by definition. For the stratified
 examples, estimate and error are compared; their intervals use other methods than ours.
 """
 
@@ -156,15 +156,15 @@ def test_fleiss_light_and_category_kappas_equal_the_reference():
     assert fleiss_z(ratings, k=5) == pytest.approx(expected["fleiss_z"], abs=tolerance)
     conger = agreement_coefficient(ratings, Coefficient.CONGER, weights=identity_weights, draws=0).value
     assert conger == pytest.approx(expected["conger_exact"], abs=tolerance)
-    light, _ = compute_kappas(
+    pair_kappas, _ = compute_kappas(
         build_pair_tables(ratings, list(combinations(range(6), 2)), k=5)[0], identity_weights
     )
-    assert light.mean() == pytest.approx(expected["light_kappa"], abs=tolerance)
+    assert pair_kappas.mean() == pytest.approx(expected["light_kappa"], abs=tolerance)
     assert np.round(fleiss_by_category(ratings, k=5), 3).tolist() == expected["category_kappas_3dp"]
 
 
 @pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval", "ratio"])
-def test_krippendorff_alpha_with_missing_answers(metric):
+def test_krippendorff_alpha_with_missing_answers_equals_the_reference(metric):
     data, expected, tolerance = load_example("krippendorff2011")
     ratings = np.array([[-1 if label is None else label - 1 for label in row] for row in data["ratings"]])
     values = np.arange(1.0, 6.0)

@@ -1,4 +1,4 @@
-"""Estimators over readers and cases against the worked examples of statistics/: published, redone in R."""
+"""Estimators over readers and cases equal the worked examples of statistics/: published, recomputed in R."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_obuchowski_rockette_on_auc_equals_the_reference():
     truth, ratings, expected, tolerance = load_van_dyke_ratings()
     figures, covariance = compute_jackknife_covariance(truth, ratings, compute_auc)
     reference = expected["auc_jackknife"]
-    # One treatment on the differences of two equals the two-treatment analysis, reader by reader.
+    # The analysis of one treatment on the differences per reader equals the analysis of two treatments.
     contrast = np.hstack([np.eye(5), -np.eye(5)])
     result = obuchowski_rockette(figures[0] - figures[1], contrast @ covariance @ contrast.T, cases=114)
     assert_result_equals(result, reference["diffs"], tolerance)
@@ -92,16 +92,16 @@ def test_obuchowski_rockette_on_decisions_equals_the_reference(name, group):
 
 
 def write_van_dyke(path, *, model_reader=None):
-    """Write the decisions at rating >= 3; ``model_reader`` becomes a model by treatment 1."""
+    """Write the decisions "rating >= 3"; those of ``model_reader`` with treatment 1 become a model's."""
     truth, ratings, _, _ = load_van_dyke_ratings()
     lines = ["question_id,rater,kind,arm,answer"]
     lines += [f"{case},truth,reference,,{'yes' if positive else 'no'}" for case, positive in enumerate(truth)]
-    for treatment, cases, reader in np.ndindex(ratings.shape):
-        answer = "yes" if ratings[treatment, cases, reader] >= 3 else "no"
+    for treatment, case, reader in np.ndindex(ratings.shape):
+        answer = "yes" if ratings[treatment, case, reader] >= 3 else "no"
         if reader != model_reader:
-            lines.append(f"{cases},reader {reader + 1},reader,treatment {treatment + 1},{answer}")
+            lines.append(f"{case},reader {reader + 1},reader,treatment {treatment + 1},{answer}")
         elif treatment == 0:
-            lines.append(f"{cases},model,model,,{answer}")
+            lines.append(f"{case},model,model,,{answer}")
     path.write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -116,24 +116,24 @@ def select(records, **criteria):
     return [row for row in records if all(row[name] == value for name, value in criteria.items())]
 
 
-def test_four_readers_in_two_arms_are_four_readers_against_a_model(tmp_path):
+def test_readers_in_two_arms_count_once_in_the_comparison_with_a_model(tmp_path):
     write_van_dyke(tmp_path / "vandyke.csv", model_reader=4)
     tables = measure_file(tmp_path / "vandyke.csv")
     [comparison] = select(tables["mrmc"], arm="", random_readers=True)
-    # As eight readers, the p value was .046.
+    # If each of the four readers counted twice, p would be .046.
     assert (comparison["readers"], round(comparison["p"], 3)) == (4, 0.090)
     assert {row["q_df"] for row in select(tables["group"], kind="reader")} == {3}
 
 
 def test_the_arms_of_van_dyke_are_compared_by_the_command(tmp_path):
     write_van_dyke(tmp_path / "vandyke.csv")
-    [random, u_statistic, fixed_readers, fixed_cases] = measure_file(tmp_path / "vandyke.csv")["arms"]
+    [random_readers, u_statistic, fixed_readers, fixed_cases] = measure_file(tmp_path / "vandyke.csv")["arms"]
     truth, ratings, _, _ = load_van_dyke_ratings()
     correct = ((ratings >= 3) == (truth[:, None] == 1)).astype(float)
     differences = correct[0] - correct[1]
-    assert random["readers"] == 5
-    assert random["difference"] == pytest.approx(differences.mean())
-    assert random["p"] == pytest.approx(u_statistic["p"])
+    assert random_readers["readers"] == 5
+    assert random_readers["difference"] == pytest.approx(differences.mean())
+    assert random_readers["p"] == pytest.approx(u_statistic["p"])
     # Fixed cases: a paired t test over readers. Fixed readers: a paired t test over the cases' means.
     assert fixed_cases["p"] == pytest.approx(ttest_1samp(differences.mean(axis=0), 0).pvalue)
     assert fixed_readers["p"] == pytest.approx(ttest_1samp(differences.mean(axis=1), 0).pvalue)
@@ -168,13 +168,17 @@ def test_the_command_gives_the_published_comparison_of_van_dyke(tmp_path, measur
     tables = measure_file(tmp_path / "vandyke.csv", "--positive", "yes", "--threshold", "3", *options)
     _, _, expected, tolerance = load_van_dyke_ratings()
     differences, means = expected[reference]["diffs"], expected[reference]["means"]
-    random, _, fixed_readers, fixed_cases = select(tables["arms"], measure=measure)
-    assert random["difference"] == pytest.approx(differences["Estimate"], abs=tolerance)
-    assert random["se"] == pytest.approx(differences["StdErr"], abs=tolerance)
-    assert random["df"] == pytest.approx(differences["df"], abs=1e-4)
-    assert random["p"] == pytest.approx(differences["p-value"], abs=tolerance)
-    assert [random["low"], random["high"]] == pytest.approx(differences["CI"][0], abs=tolerance)
-    assert [random["mean_a"], random["mean_b"]] == pytest.approx(means["Estimate"], abs=tolerance)
+    random_readers, _, fixed_readers, fixed_cases = select(tables["arms"], measure=measure)
+    assert random_readers["difference"] == pytest.approx(differences["Estimate"], abs=tolerance)
+    assert random_readers["se"] == pytest.approx(differences["StdErr"], abs=tolerance)
+    assert random_readers["df"] == pytest.approx(differences["df"], abs=1e-4)
+    assert random_readers["p"] == pytest.approx(differences["p-value"], abs=tolerance)
+    assert [random_readers["low"], random_readers["high"]] == pytest.approx(
+        differences["CI"][0], abs=tolerance
+    )
+    assert [random_readers["mean_a"], random_readers["mean_b"]] == pytest.approx(
+        means["Estimate"], abs=tolerance
+    )
     # MRMCaov's intervals of single treatments, "based only on data for the specified treatment"
     by_arm = [
         row for row in select(tables["reader_means"], measure=measure) if row["arm"] and row["random_readers"]
@@ -202,11 +206,11 @@ def test_the_auc_of_each_reader_equals_scikit_learn(tmp_path):
         by_measure = {row["measure"]: row for row in select(tables["diagnostic"], rater=name)}
         scores = ratings[treatment, :, reader]
         assert by_measure["auc"]["estimate"] == pytest.approx(roc_auc_score(truth, scores))
-        for measure, (shown, label) in {
+        for measure, (compute_score, label) in {
             "sensitivity": (recall_score, 1), "specificity": (recall_score, 0),
             "ppv": (precision_score, 1), "npv": (precision_score, 0),
         }.items():  # fmt: skip
-            expected = shown(truth, (scores >= 3).astype(int), pos_label=label)
+            expected = compute_score(truth, (scores >= 3).astype(int), pos_label=label)
             assert by_measure[measure]["estimate"] == pytest.approx(expected)
 
 
@@ -217,9 +221,9 @@ def write_imrmc_scores(path):
     lines = ["question_id,rater,kind,arm,answer,score"]
     lines += [f"{case},truth,reference,,{'yes' if case < positive else 'no'}," for case in range(cases)]
     lines += [
-        f"{case},reader {reader},reader,{modality},,{int(case < ones)}"
+        f"{case},reader {reader},reader,{modality},,{int(case < one_count)}"
         for modality, counts in data["the first cases with score 1, by reader"].items()
-        for reader, ones in enumerate(counts, start=1)
+        for reader, one_count in enumerate(counts, start=1)
         for case in range(cases)
     ]
     path.write_text("\n".join(lines), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Training data from real releases: read as the libraries read it, and refused where it may not be used."""
+"""Training data from releases: the libraries can read them, and data that may not be used are refused."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_only_questions_of_the_training_split_are_exported(release, tmp_path):
     rows = read_lines(tmp_path / "out" / "train.jsonl")
     assert {row["id"] for row in rows} == training_ids - open_ids
     assert export.questions == len(rows)
-    # A text with a placeholder of its own would get an image.
+    # A question whose own text contains the placeholder <image> would get an image there.
     assert export.left_out == {"left out: its text would be read as part of the form": len(open_ids)}
     description = json.loads((tmp_path / "out" / "training.json").read_text("utf-8"))
     assert description["split"] == "train"
@@ -126,11 +126,11 @@ def test_trl_files_load_with_datasets_and_have_one_image_per_placeholder(release
 
     out = tmp_path / "out"
     export_training_data(release, out, library=TrainingLibrary.TRL, form=BoxFormat.QWEN3_VL)
-    part = {"type": Value("string"), "text": Value("string")}
+    part_feature = {"type": Value("string"), "text": Value("string")}
     features = Features(
         {
             "id": Value("string"),
-            "messages": List({"role": Value("string"), "content": List(part)}),
+            "messages": List({"role": Value("string"), "content": List(part_feature)}),
             "images": List(Image()),
         }
     )
@@ -143,13 +143,13 @@ def test_trl_files_load_with_datasets_and_have_one_image_per_placeholder(release
         assert sum(part["type"] == "image" for part in parts) == len(row["images"]) == 2
         number = int(row["id"][1:])
         assert [image.size for image in row["images"]] == [(COLUMNS, ROWS), (COLUMNS, ROWS + number)]
-    closed = next(row for row in train if row["id"].startswith("c"))
-    answer = closed["messages"][2]["content"][0]["text"]
+    closed_row = next(row for row in train if row["id"].startswith("c"))
+    answer = closed_row["messages"][2]["content"][0]["text"]
     assert answer == (
         "<answer> Yes. <reason> It is dense. <location> "
         '[{"bbox_2d":[100,200,500,500],"label":"left lung","image":1}]'
     )
-    texts = [part["text"] for part in closed["messages"][1]["content"]]
+    texts = [part["text"] for part in closed_row["messages"][1]["content"]]
     assert texts == ["Image 1 (PA): ", None, "\nImage 2 (LATERAL): ", None, "\nIs it dense?"]
 
 
@@ -165,13 +165,15 @@ def test_llama_factory_files_have_placeholders_in_their_texts(release, tmp_path)
         for path in row["images"]:
             with Image.open(out / path) as image:
                 size = ImageSize(rows=image.height, columns=image.width)
-                assert resize_for(BoxFormat.QWEN25_VL, size) == size  # the model leaves it as it is
-    closed = next(row for row in rows if row["id"].startswith("c"))
+                assert resize_for(BoxFormat.QWEN25_VL, size) == size  # the model does not resize it further
+    closed_row = next(row for row in rows if row["id"].startswith("c"))
     # 250 x 300 becomes 252 x 308 pixels.
-    assert '"bbox_2d":[25,62,126,154]' in closed["messages"][2]["content"]
-    multiple = next(row for row in rows if row["id"].startswith("m"))
-    assert multiple["messages"][1]["content"].endswith("What is seen? <choices>: [A: Air, B: Fluid, C: Bone]")
-    assert multiple["messages"][2]["content"] == "<answer> ['A', 'C'] <reason> It is dense."
+    assert '"bbox_2d":[25,62,126,154]' in closed_row["messages"][2]["content"]
+    multiple_row = next(row for row in rows if row["id"].startswith("m"))
+    assert multiple_row["messages"][1]["content"].endswith(
+        "What is seen? <choices>: [A: Air, B: Fluid, C: Bone]"
+    )
+    assert multiple_row["messages"][2]["content"] == "<answer> ['A', 'C'] <reason> It is dense."
 
 
 def test_ms_swift_gets_boxes_in_pixels_with_their_images(release, tmp_path):
@@ -179,17 +181,17 @@ def test_ms_swift_gets_boxes_in_pixels_with_their_images(release, tmp_path):
     export_training_data(release, out, library=TrainingLibrary.MS_SWIFT, form=BoxFormat.QWEN2_VL)
     rows = read_lines(out / "train.jsonl")
     for row in rows:
-        placeholders = sum(message["content"].count("<image>") for message in row["messages"])
-        assert placeholders == len(row["images"]) == 2
-    closed = next(row for row in rows if row["id"].startswith("c"))
-    assert closed["objects"] == {"ref": ["left lung"], "bbox": [BOX], "image_id": [0]}
-    assert closed["messages"][2]["content"].endswith("<location> <ref-object><bbox>")
+        placeholder_count = sum(message["content"].count("<image>") for message in row["messages"])
+        assert placeholder_count == len(row["images"]) == 2
+    closed_row = next(row for row in rows if row["id"].startswith("c"))
+    assert closed_row["objects"] == {"ref": ["left lung"], "bbox": [BOX], "image_id": [0]}
+    assert closed_row["messages"][2]["content"].endswith("<location> <ref-object><bbox>")
     assert "objects" not in next(row for row in rows if row["id"].startswith("m"))
     assert json.loads((out / "training.json").read_text("utf-8"))["boxes"] == "pixels"
     assert "--model Qwen/Qwen2-VL-7B-Instruct" in (out / "train.sh").read_text("utf-8")
 
 
-def test_dicom_images_show_what_the_viewer_shows(release, tmp_path):
+def test_dicom_images_have_the_grey_levels_of_the_viewer(release, tmp_path):
     out = tmp_path / "out"
     export_training_data(release, out, library=TrainingLibrary.TRL, form=BoxFormat.GEMEX)
     row = read_lines(out / "train.jsonl")[0]
@@ -217,7 +219,7 @@ def test_other_splits_are_refused(release, tmp_path, split, message):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_changed_release_is_refused_and_leaves_nothing(release, tmp_path):
+def test_a_changed_release_is_refused_and_nothing_is_written(release, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(release, copy)
     (copy / "gold.jsonl").write_bytes((copy / "gold.jsonl").read_bytes().replace(b"dense", b"dark!"))

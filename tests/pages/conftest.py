@@ -72,7 +72,7 @@ def wait_for_jobs(timeout: float = PAGE_TIMEOUT) -> None:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def passwords_at_little_cost(cheap_passwords: None) -> None:
+def password_hashes_are_cheap(cheap_passwords: None) -> None:
     """Make password hashes cheap: none of these tests is about their cost."""
 
 
@@ -80,13 +80,13 @@ def passwords_at_little_cost(cheap_passwords: None) -> None:
 def workspace(workspace_engine: Engine) -> Iterator[Engine]:
     """A workspace for one test, which ``unit_of_work()`` finds through the environment; its engine."""
     yield workspace_engine
-    # The worker is that of the process: it would not take a job of the next workspace with the same number.
+    # All tests share one worker: it would not take a job with the same number in the next workspace.
     wait_for_jobs()
 
 
 @pytest.fixture
 def browser(workspace: Engine, monkeypatch: pytest.MonkeyPatch) -> Browser:
-    """The browser of the page under test, at first without a sign-in. AppTest has none of its own."""
+    """The browser of the page under test, at first without a sign-in. AppTest has no browser."""
     fake_browser = Browser()
     monkeypatch.setattr("streamlit.runtime.context._get_client_context", lambda: fake_browser)
     return fake_browser

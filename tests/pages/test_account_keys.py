@@ -25,7 +25,7 @@ def page(ruth, run_page):
     return page
 
 
-def load(person) -> InputPreferences:
+def load_preferences(person) -> InputPreferences:
     with read_only_session() as db:
         return accounts.load_input_preferences(db, person=person)
 
@@ -43,7 +43,7 @@ def find_key_field(page, label):
 def test_a_changed_key_is_saved_and_shown_in_standard_notation(page, ruth):
     page = open_group(page, "Decisions")
     page = find_key_field(page, "accept and continue").input("shift j").run()
-    assert load(ruth).keys == {"accept": "Shift+J"}
+    assert load_preferences(ruth).keys == {"accept": "Shift+J"}
     assert find_key_field(page, "accept and continue").value == "Shift+J"
     assert "Saved: Shift+J" in get_text(page)
 
@@ -55,22 +55,22 @@ def test_a_conflict_is_refused_beside_the_field_and_the_typed_key_stays(page, ru
         page
     )
     assert find_key_field(page, "accept and continue").value == "x"
-    assert load(ruth) == InputPreferences()
+    assert load_preferences(ruth) == InputPreferences()
 
 
-def test_the_left_mouse_button_is_chosen_and_everything_reset(page, ruth):
+def test_the_left_mouse_button_can_be_chosen_and_all_settings_can_be_reset(page, ruth):
     page = (
         next(radio for radio in page.radio if "left mouse" in radio.label).set_value(LeftButton.WINDOW).run()
     )
-    assert load(ruth).left_button is LeftButton.WINDOW
+    assert load_preferences(ruth).left_button is LeftButton.WINDOW
     page = next(button for button in page.button if button.label == "Reset to defaults").click().run()
-    assert load(ruth) == InputPreferences()
+    assert load_preferences(ruth) == InputPreferences()
     assert next(button for button in page.button if button.label == "Reset to defaults").disabled
 
 
-def test_a_file_is_imported(page, ruth):
+def test_preferences_are_imported_from_a_file(page, ruth):
     content = json.dumps({"keys": {"accept": "Shift+J"}, "leftButton": "pan"}).encode()
     page = page.file_uploader[0].set_value(("keys.json", content, "application/json")).run()
     page = next(button for button in page.button if button.label == "Import").click().run()
-    assert load(ruth) == InputPreferences(keys={"accept": "Shift+J"}, left_button=LeftButton.PAN)
+    assert load_preferences(ruth) == InputPreferences(keys={"accept": "Shift+J"}, left_button=LeftButton.PAN)
     assert "Imported: 1 own key." in get_text(page)

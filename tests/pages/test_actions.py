@@ -11,7 +11,7 @@ from storage.rows.audit import AuditRow
 from storage.unit_of_work import read_only_session
 
 
-def page_with_counter() -> None:
+def show_counter_page() -> None:
     import errno
 
     import streamlit as st
@@ -66,7 +66,7 @@ def page_with_counter() -> None:
 
 
 def open_counter_page(browser) -> AppTest:
-    return AppTest.from_function(page_with_counter, default_timeout=20).run()
+    return AppTest.from_function(show_counter_page, default_timeout=20).run()
 
 
 @pytest.mark.slow
@@ -78,7 +78,7 @@ def test_action_runs_and_its_message_is_shown(browser):
 
 @pytest.fixture
 def stopped_clock(monkeypatch):
-    """No time passes between two clicks; on a busy machine it may be more than that of a double click."""
+    """No time passes between two clicks; a busy machine may need longer than a double click takes."""
     monkeypatch.setattr("ui.widgets.clock", lambda: datetime(2026, 1, 1, tzinfo=UTC))
 
 
@@ -130,7 +130,7 @@ def test_unexpected_error_is_reported_as_not_saved(browser):
 
 def test_saved_message_shows_the_time_stored_in_the_database(browser, sign_in_as, workspace):
     sign_in_as("ada", Role.ADMIN)
-    page = AppTest.from_function(page_that_adds_somebody, default_timeout=20).run()
+    page = AppTest.from_function(show_page_that_adds_otto, default_timeout=20).run()
     page = page.button(key="add").click().run()
     with read_only_session(workspace) as db:
         saved_at = db.execute(select(AuditRow.at).order_by(AuditRow.number.desc()).limit(1)).scalar_one()
@@ -143,7 +143,7 @@ def test_action_that_writes_nothing_shows_no_saved_message(browser, sign_in_as):
     assert not page.caption
 
 
-def page_that_adds_somebody() -> None:
+def show_page_that_adds_otto() -> None:
     import streamlit as st
 
     from accounts import service as accounts

@@ -28,7 +28,7 @@ def open_agreement_page(sign_in_as, run_page):
     return run
 
 
-def test_without_a_batch_the_page_says_what_to_do(workspace, sign_in_as, open_page):
+def test_without_a_batch_the_page_says_so(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
     assert "No batch yet" in get_text(open_page(PAGE))
 
@@ -39,22 +39,22 @@ def test_a_reviewer_does_not_get_the_page(workspace, sign_in_as, run_page):
     assert "Page not found." in get_text(run_page(PAGE))
 
 
-def test_without_a_shared_question_the_page_names_second_opinions(workspace, sign_in_as, open_page):
+def test_without_a_shared_question_the_page_says_so(workspace, sign_in_as, open_page):
     make_world(workspace, assigned_to=["ruth"])
     sign_in_as("cora", Role.COORDINATOR)
     assert "No questions with two reviewers yet" in get_text(open_page(PAGE))
 
 
-def test_each_cell_has_its_n(workspace, open_agreement_page):
+def test_each_value_is_shown_with_its_n(workspace, open_agreement_page):
     world = make_world(workspace, assigned_to=["ruth", "remo"])
     for question in (1, 2, 3):
         save_verdict(world, make_acceptance(world, question=question))
         save_verdict(world, make_acceptance(world, question=question, person="remo"), "remo")
     save_verdict(world, make_rejection(world, question=4))
     save_verdict(world, make_acceptance(world, question=4, person="remo"), "remo")
-    (decision,) = open_agreement_page().dataframe[0].value.to_dict("records")
-    assert decision["Agreement"].startswith("75 % (")
-    assert all("n = 4" in decision[column] for column in ("Agreement", "Kappa", "AC1, AC2 or other"))
+    (decision_row,) = open_agreement_page().dataframe[0].value.to_dict("records")
+    assert decision_row["Agreement"].startswith("75 % (")
+    assert all("n = 4" in decision_row[column] for column in ("Agreement", "Kappa", "AC1, AC2 or other"))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_overlap_per_box_of_the_first_reviewer_is_shown_for_two_reviewers_only(
         )  # fmt: skip
         save_verdict(world, verdict, name)
     page = open_agreement_page()
-    (table,) = [shown.value for shown in page.dataframe if "Mean overlap (IoU)" in shown.value.columns]
+    (table,) = [frame.value for frame in page.dataframe if "Mean overlap (IoU)" in frame.value.columns]
     assert ("first reviewer's boxes" in list(table["Sum of overlaps divided by"])) is has_first_reviewer
     assert table[column].iloc[0] == str(len(reviewers) * (len(reviewers) - 1) // 2)
 

@@ -52,7 +52,7 @@ def change_settings_concurrently(**changes):
         save_settings(db, batch_id=first_batch.id, settings=settings, by=None, now=NOW)
 
 
-def test_without_a_batch_the_page_leads_to_drawing_one(workspace, sign_in_as, open_page):
+def test_without_a_batch_the_page_says_so(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
     page = open_page(PAGE)
     assert "No batch yet" in get_text(page)
@@ -134,7 +134,7 @@ def test_saving_the_mode_is_confirmed(page):
     assert "batch first, revision 2" in get_text(page)
 
 
-def test_one_key_accept_is_switched_on(page):
+def test_one_key_accept_can_be_switched_on(page):
     page.toggle(key=f"way-{FORM_KEY}-one-key").set_value(True)
     page = click(page, "Save mode, fields and report")
     assert load_first_batch().settings.one_key_accept

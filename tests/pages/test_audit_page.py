@@ -49,7 +49,7 @@ def test_rows_show_fields_and_no_json(page):
     assert not [text for text in details if "{" in text]
 
 
-def test_json_of_an_entry_stands_behind_an_expander(page):
+def test_json_of_an_entry_is_in_an_expander(page):
     page = choose(page, "View entry", get_column_values(page, "No.")[0])
     assert "decision" in page.dataframe[1].value["Field"].tolist()
     [expander] = page.expander

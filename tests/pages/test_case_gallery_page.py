@@ -37,8 +37,8 @@ def test_cases_are_shown_once_the_study_is_closed_and_the_report_exists(workspac
     world = make_study_world(workspace, design=make_design(3), protocol=Protocol(bootstrap=0))
     read_all(world, "rea")
     cases = list_scored_cases(world)
-    wrong = {case.question.id: {"raw": "<b>no idea</b>"} for case in cases}
-    import_model_answers(world, tmp_path, wrong, model="m*x*")
+    wrong_answers = {case.question.id: {"raw": "<b>no idea</b>"} for case in cases}
+    import_model_answers(world, tmp_path, wrong_answers, model="m*x*")
     page = open_cases()
     assert "first is open: keys and answers of single cases stay hidden" in get_text(page)
     with unit_of_work() as db:

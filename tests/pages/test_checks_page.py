@@ -80,7 +80,7 @@ def test_a_check_that_is_switched_off_does_not_count(page):
     assert not next(checkbox for checkbox in page.checkbox if checkbox.label == "Completeness").value
 
 
-def test_without_a_dataset_the_page_leads_to_the_import(workspace, sign_in_as, run_page):
+def test_without_a_dataset_the_page_says_so(workspace, sign_in_as, run_page):
     sign_in_as("cora", Role.COORDINATOR)
     assert "No dataset yet" in get_text(run_page(PAGE))
 
@@ -90,11 +90,11 @@ def test_page_is_not_found_for_a_reviewer(workspace, sign_in_as, run_page):
     assert "Page not found." in get_text(run_page(PAGE))
 
 
-def _import_dataset(workspace, folder, dataset, first):
+def _import_dataset(workspace, folder, dataset, first_number):
     folder.mkdir()
     importer = Importer(workspace, folder)
     importer.workspace = current_workspace()
-    importer(to_json_lines(make_record(first), make_record(first + 1)), dataset=dataset)
+    importer(to_json_lines(make_record(first_number), make_record(first_number + 1)), dataset=dataset)
 
 
 def _get_dataset(page):
@@ -104,16 +104,16 @@ def _get_dataset(page):
 @pytest.mark.slow
 def test_page_opens_with_the_dataset_imported_last(workspace, tmp_path, sign_in_as, run_page):
     sign_in_as("cora", Role.COORDINATOR)
-    for first, dataset in ((1, "Demo"), (11, "zebra"), (21, "middle")):
-        _import_dataset(workspace, tmp_path / dataset, dataset, first)
+    for first_number, dataset in ((1, "Demo"), (11, "zebra"), (21, "middle")):
+        _import_dataset(workspace, tmp_path / dataset, dataset, first_number)
     assert _get_dataset(run_page(PAGE)) == "middle"
 
 
 @pytest.mark.slow
 def test_page_opens_with_the_dataset_chosen_on_another_page(workspace, tmp_path, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
-    for first, dataset in ((1, "Demo"), (11, "zebra")):
-        _import_dataset(workspace, tmp_path / dataset, dataset, first)
+    for first_number, dataset in ((1, "Demo"), (11, "zebra")):
+        _import_dataset(workspace, tmp_path / dataset, dataset, first_number)
     page = open_page("pages/statistics.py")
     next(selectbox for selectbox in page.selectbox if selectbox.label == "Dataset").set_value("Demo").run()
     page = page.switch_page(str(Path(__file__).resolve().parents[2] / PAGE)).run()

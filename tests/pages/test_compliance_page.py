@@ -28,7 +28,7 @@ def run_stages(page):
     return page.run()
 
 
-def test_without_a_dataset_the_page_leads_to_the_import(workspace, coordinator, run_page):
+def test_without_a_dataset_the_page_says_so(workspace, coordinator, run_page):
     assert "No dataset yet" in get_text(run_page(PAGE))
 
 

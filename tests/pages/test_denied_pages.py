@@ -1,4 +1,4 @@
-"""Every denied cell of role x page, by running the page's file without the navigation: nothing is drawn."""
+"""For every denied combination of role and page, the page's file alone, without navigation, shows nothing."""
 
 import pytest
 
@@ -11,9 +11,9 @@ from ui.navigation import PAGES
 @pytest.mark.slow
 def test_forbidden_page_shows_only_page_not_found(sign_in_as, run_page, role):
     sign_in_as("bert", role)
-    denied = [page for page in PAGES if page.action and page.action not in ACTIONS_BY_ROLE[role]]
-    assert denied
-    for page in denied:
+    denied_pages = [page for page in PAGES if page.action and page.action not in ACTIONS_BY_ROLE[role]]
+    assert denied_pages
+    for page in denied_pages:
         result = run_page(page.file)
         assert not result.exception
         assert get_text(result) == "Page not found."

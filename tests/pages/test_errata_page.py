@@ -28,7 +28,7 @@ def find(elements, label):
     return next(element for element in elements if element.label == label)
 
 
-def report(page, question, description):
+def submit_report(page, question, description):
     find(page.selectbox, "Question").select(question).run()
     find(page.selectbox, "Problem").select(ErrorKind.WORDING).run()
     find(page.text_area, "Description").set_value(description)
@@ -36,7 +36,7 @@ def report(page, question, description):
 
 
 @pytest.mark.parametrize("role", [Role.COORDINATOR, Role.REVIEWER, Role.READER])
-def test_without_a_release_the_page_explains_itself(workspace, sign_in_as, run_page, role):
+def test_without_a_release_the_page_says_so(workspace, sign_in_as, run_page, role):
     sign_in_as("jo", role)
     assert "No released questions yet" in get_text(run_page(PAGE))
 
@@ -45,25 +45,25 @@ def test_a_problem_is_reported_settled_and_compared(sign_in_as, run_page, worksp
     home = tmp_path / "workspace"
     world = make_leaderboard_world(workspace_engine, home, questions=12).world
     sign_in_as("dana", Role.COORDINATOR)
-    page = report(run_page(PAGE), "Q1", " ")
+    page = submit_report(run_page(PAGE), "Q1", " ")
     assert "description: is empty" in get_text(page)
-    page = report(page, "Q1", "Ambiguous.")
+    page = submit_report(page, "Q1", "Ambiguous.")
     text = get_text(page)
     assert "Reported: wording in question Q1." in text
     assert "Adjudicators of the batches of these questions decide" in text
     assert page.dataframe[0].value.to_dict("records")[0]["Outcome"] == "open"
     with read_only_session(workspace_engine) as db:
         (entry,) = list_errata(db, by=BY)
-        opened = open_reportable_question(db, by=BY, release_id=1, question_id="Q1")
-    remo, first = world.people["remo"], entry.report
+        reported_question = open_reportable_question(db, by=BY, release_id=1, question_id="Q1")
+    remo, first_report = world.people["remo"], entry.report
 
     def settle(report_ids, revision, decision, reason, **correction):
         review.adjudicate(
             db, person=remo, report_ids=report_ids,
             adjudication=Adjudication(
-                batch_id=world.batch.id, question_row_id=first.question_row_id, revision=revision,
+                batch_id=world.batch.id, question_row_id=first_report.question_row_id, revision=revision,
                 person_id=remo.id, decision=decision, correction=Correction(**correction), reason=reason,
-                given_at=first.reported_at + timedelta(seconds=10 * revision),
+                given_at=first_report.reported_at + timedelta(seconds=10 * revision),
             ),
         )  # fmt: skip
 
@@ -71,15 +71,16 @@ def test_a_problem_is_reported_settled_and_compared(sign_in_as, run_page, worksp
         review.change_adjudication_rules(
             db, by=BY, batch="first", rules=AdjudicationRules(adjudicators=("remo",)), revision=0, now=NOW
         )
-        settle([first.id], 1, Decision.ACCEPT, "It is clear.")
-        second = report_problem(
-            db, by=BY, reported=opened, kind=ErrorKind.WORDING, text="Ambiguous to me, too.",
-            now=first.reported_at + timedelta(seconds=15),
+        settle([first_report.id], 1, Decision.ACCEPT, "It is clear.")
+        second_report_id = report_problem(
+            db, by=BY, reported=reported_question, kind=ErrorKind.WORDING, text="Ambiguous to me, too.",
+            now=first_report.reported_at + timedelta(seconds=15),
         )  # fmt: skip
-        settle([first.id, second], 2, Decision.REVISE, "It was.", stem="Clear?")
+        settle([first_report.id, second_report_id], 2, Decision.REVISE, "It was.", stem="Clear?")
         create_release(
             db, by=BY, dataset="demo", name="v1.1", out=home / "releases" / "v1.1", split=SPLIT,
-            now=first.reported_at + timedelta(minutes=1), workspace=make_workspace(workspace_engine, home),
+            now=first_report.reported_at + timedelta(minutes=1),
+            workspace=make_workspace(workspace_engine, home),
         )  # fmt: skip
     row = run_page(PAGE).dataframe[0].value.to_dict("records")[0]
     assert (row["Outcome"], row["Reason"]) == ("corrected", "It was.")

@@ -40,9 +40,9 @@ def test_without_a_sample_the_page_says_so(workspace, sign_in_as, open_page):
 def test_without_verdicts_the_page_says_so(workspace, sign_in_as, open_page):
     make_world(workspace)
     sign_in_as("cora", Role.COORDINATOR)
-    page = get_text(open_page(ESTIMATES))
-    assert "No verdicts yet" in page
-    assert "The sample of demo (120 questions) has not been reviewed yet." in page
+    page_text = get_text(open_page(ESTIMATES))
+    assert "No verdicts yet" in page_text
+    assert "The sample of demo (120 questions) has not been reviewed yet." in page_text
 
 
 def test_three_judged_questions_are_shown_with_their_intervals(workspace, open_as_coordinator):

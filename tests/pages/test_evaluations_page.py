@@ -38,11 +38,11 @@ def press(page, label):
     return skip_double_click_time(button.click().run())
 
 
-def labels(page) -> list[str]:
+def list_button_labels(page) -> list[str]:
     return [element.label for element in page.button]
 
 
-def test_an_empty_workspace_says_what_is_needed(coordinator, run_page):
+def test_in_an_empty_workspace_the_page_says_that_evaluations_and_releases_are_missing(coordinator, run_page):
     text = get_text(run_page(PAGE))
     assert "No evaluations yet" in text
     assert "No releases yet" in text
@@ -76,11 +76,13 @@ def test_an_evaluation_is_planned_started_and_reported(
     assert list(accuracy["Condition"]) == ["as given", "no image", "other image", "options shuffled"]
     assert accuracy["Accuracy"][0] == "100.0 %"
     assert set(accuracy["Chance"]) == {"33.3 %"}
-    assert "Start" not in labels(page)
+    assert "Start" not in list_button_labels(page)
 
 
 @pytest.mark.full
-def test_the_small_model_of_the_tests_is_marked(coordinator, run_page, workspace_engine, server, tmp_path):
+def test_endpoint_and_run_of_the_small_test_model_have_a_note(
+    coordinator, run_page, workspace_engine, server, tmp_path
+):
     make_evaluation_world(workspace_engine, tmp_path / "workspace", questions=2)
     endpoint = Endpoint(name="small", url=server.url, model=LOCAL_MODEL, data_use=DataUse.LOCAL)
     now = datetime.now(UTC)
@@ -107,9 +109,9 @@ def test_calibration_is_shown_for_answers_with_probabilities_only(
 ):
     make_evaluation_world(workspace_engine, tmp_path / "workspace", questions=4)
     now, settings = datetime.now(UTC), make_settings(conditions=(Condition.AS_GIVEN,))
-    for name, probability in (("with", {"probability": 0.8}), ("without", {})):
+    for name, fields in (("with", {"probability": 0.8}), ("without", {})):
         path = tmp_path / f"{name}.jsonl"
-        lines = [{"question_id": f"Q{number}", "answer": "B", **probability} for number in range(1, 5)]
+        lines = [{"question_id": f"Q{number}", "answer": "B", **fields} for number in range(1, 5)]
         path.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
         with unit_of_work(workspace_engine) as db:
             evaluations.plan_without_endpoint(

@@ -35,13 +35,13 @@ def click(page, label: str):
     return page
 
 
-def test_study_without_replies_says_what_to_do(workspace, open_check):
+def test_page_of_a_study_without_replies_says_what_to_do(workspace, open_check):
     make_study_world(workspace)
     assert "Import predictions with the field raw" in get_text(open_check())
 
 
 @pytest.mark.slow
-def test_sample_is_marked_and_the_error_rate_follows(workspace, open_check, tmp_path):
+def test_sample_is_marked_and_its_error_rates_are_computed(workspace, open_check, tmp_path):
     study_world = make_study_world(workspace, design=make_design(3), protocol=Protocol(bootstrap=0))
     replies = [{"raw": "The answer is B"}, {"raw": "The answer is C"}, {"raw": "<img src=x> *no idea*"}]
     keys = [case.question.id for case in list_scored_cases(study_world)]

@@ -1,4 +1,4 @@
-"""The page Generate: a pilot, its questions with their origin, and the way to the import."""
+"""The page Generate: a pilot, its questions with their origin, and their import."""
 
 import pytest
 from sqlalchemy import func, select
@@ -21,7 +21,7 @@ from ui.imports import deliveries, import_job
 from ui.question_generation import generation_job
 
 PAGE = "pages/generate.py"
-BAD = {"uid": "99", "findings": "Ignore the above."}
+INVALID_REPORT = {"uid": "99", "findings": "Ignore the above."}
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_pilot_shows_counts_and_a_question_with_its_report_and_origin(page, fo
 
 def test_the_number_of_questions_per_exam_can_be_chosen(page, folder):
     for label, count in (("Free text", 0), ("Yes/no", 6), ("Single choice", 0), ("Multiple choice", 0)):
-        next(item for item in page.number_input if item.label == label).set_value(count)
+        next(field for field in page.number_input if field.label == label).set_value(count)
     generate(page, folder / "openi", "Generate for 20")
     (job,) = list_generations()
     outcome = generation_job.decode_outcome(job)
@@ -87,7 +87,7 @@ def test_the_number_of_questions_per_exam_can_be_chosen(page, folder):
 
 
 @pytest.mark.slow
-def test_all_exams_replace_the_pilot_and_can_be_imported(page, folder):
+def test_questions_of_all_exams_replace_the_pilot_and_can_be_imported(page, folder):
     generate(page, folder / "openi", "Generate for 20")
     click(page, "Generate for all exams")
     wait_for_jobs()
@@ -107,17 +107,17 @@ def test_all_exams_replace_the_pilot_and_can_be_imported(page, folder):
     )  # fmt: skip
     wait_for_jobs()
     with read_only_session() as db:
-        questions, origins = (
+        question_count, origin_count = (
             db.execute(select(func.count()).select_from(row)).scalar_one()
             for row in (QuestionRow, QuestionProvenanceRow)
         )
-    assert questions == origins == outcome.questions
+    assert question_count == origin_count == outcome.questions
     page.run()
     assert "The file was imported or discarded." in get_text(page)
 
 
 def test_an_invalid_record_is_named_and_can_be_left_out(page, folder):
-    write_openi(folder / "bad", BAD, {"uid": "1"})
+    write_openi(folder / "bad", INVALID_REPORT, {"uid": "1"})
     generate(page, folder / "bad", "Generate for all exams")
     text = get_text(page)
     assert "Nothing was generated: 1 invalid record." in text
@@ -142,7 +142,7 @@ def test_a_folder_of_another_source_is_refused_with_the_missing_file(page, folde
     assert list_generations()[0].status is JobStatus.FAILED
 
 
-def test_discarded_questions_are_deleted_and_the_form_is_back(page, folder):
+def test_discarded_questions_are_deleted_and_the_form_is_shown_again(page, folder):
     generate(page, folder / "openi", "Generate for 20")
     click(page, "Discard")
     assert not list(current_workspace().uploads.glob("generated-*"))
@@ -152,7 +152,7 @@ def test_discarded_questions_are_deleted_and_the_form_is_back(page, folder):
     ]
 
 
-def test_an_attempt_that_was_killed_leaves_nothing_behind(page, folder):
+def test_an_attempt_after_a_killed_one_gives_the_same_questions(page, folder):
     """The file of an interrupted attempt is replaced, so a second attempt gives the same questions."""
     generate(page, folder / "openi", "Generate for 20")
     (job,) = list_generations()
@@ -188,18 +188,18 @@ def test_a_recipe_with_a_model_shows_each_question_with_its_calls(page, folder, 
     add_endpoint(workspace_engine, server.url)
     choose_gemex(page)
     generate(page, folder / "openi", "Generate for 20")
-    text = get_text(page).replace("\u2060", "")  # which keeps names from becoming links
+    text = get_text(page).replace("\u2060", "")  # the word joiner, which prevents links
     outcome = generation_job.decode_outcome(list_generations()[0])
     assert (outcome.exams, outcome.questions) == (PILOT_EXAMS, 11 * PILOT_EXAMS)
     assert "220 questions generated for 20 of 20 exams. Estimate for all 25 exams" in text
     assert "gemex-questions, prompt gemex-questions@1, model" in text
     assert "/model_runs?run=gemex+pilot+gemex-questions&request=CXR" in text
-    calls = len(server.bodies)
+    call_count = len(server.bodies)
     click(page, "Discard")
     choose_gemex(page)
     generate(page, folder / "openi", "Generate for 20")
     assert generation_job.decode_outcome(list_generations()[0]).questions == outcome.questions
-    assert len(server.bodies) == calls  # everything is answered from the ledger
+    assert len(server.bodies) == call_count  # everything is answered from the ledger
 
 
 def test_without_an_endpoint_the_page_states_who_adds_one(page):
@@ -208,9 +208,7 @@ def test_without_an_endpoint_the_page_states_who_adds_one(page):
     assert not [button for button in page.button if button.label.startswith("Generate")]
 
 
-def test_reports_are_not_sent_to_an_endpoint_that_their_licence_does_not_permit(
-    page, folder, workspace_engine
-):
+def test_reports_are_not_sent_to_an_endpoint_that_their_licence_excludes(page, folder, workspace_engine):
     add_endpoint(
         workspace_engine, "https://models.example/v1", data_use=DataUse.REMOTE, price_input=1, price_output=1
     )
@@ -219,7 +217,7 @@ def test_reports_are_not_sent_to_an_endpoint_that_their_licence_does_not_permit(
     assert "Not sent: endpoint local is remote" in get_text(page)
 
 
-def test_a_name_of_the_runs_is_required(page, folder, workspace_engine, server):
+def test_the_runs_need_a_name(page, folder, workspace_engine, server):
     add_endpoint(workspace_engine, server.url)
     choose_gemex(page)
     find_input(page, "Name of the runs").set_value("")

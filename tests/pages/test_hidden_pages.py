@@ -1,4 +1,4 @@
-"""Hiding questions on the page Batches, and the page Reviewer attention: for coordinators, n everywhere."""
+"""Hiding questions on the page Batches, and the page Reviewer attention: for coordinators, with n."""
 
 from dataclasses import replace
 
@@ -114,7 +114,7 @@ def test_a_reviewer_does_not_get_the_page(world, sign_in_as, run_page):
 
 
 @pytest.mark.slow
-def test_each_figure_has_its_n_and_interval(world, open_as_coordinator):
+def test_each_value_is_shown_with_its_n_and_interval(world, open_as_coordinator):
     hide_questions(world)
     hidden_questions = load_hidden_questions(world)
     repeats = [question for question in hidden_questions if question.kind is HiddenKind.REPEAT]
@@ -125,17 +125,17 @@ def test_each_figure_has_its_n_and_interval(world, open_as_coordinator):
     save_verdict(world, make_rejection(world, question=planted[0].question_row_id, kind=ErrorKind.WRONG_KEY))
     save_verdict(world, make_acceptance(world, question=planted[1].question_row_id))
     page = open_as_coordinator(ATTENTION)
-    (ruth,) = page.dataframe[0].value.to_dict("records")
-    assert ruth["Same decision on repeat"] == "100 % (61 to 100), n = 6"
-    assert ruth["Faults found"] == "50 % (9 to 91), n = 2"
-    assert ruth["Faults judged"] == "2 of 2"
-    (kind,) = page.dataframe[1].value.to_dict("records")
-    assert (kind["Fault"], kind["Found"]) == ("key swapped", "50 % (9 to 91), n = 2")
+    (ruth_row,) = page.dataframe[0].value.to_dict("records")
+    assert ruth_row["Same decision on repeat"] == "100 % (61 to 100), n = 6"
+    assert ruth_row["Faults found"] == "50 % (9 to 91), n = 2"
+    assert ruth_row["Faults judged"] == "2 of 2"
+    (fault_row,) = page.dataframe[1].value.to_dict("records")
+    assert (fault_row["Fault"], fault_row["Found"]) == ("key swapped", "50 % (9 to 91), n = 2")
 
 
-def test_without_verdicts_figures_are_shown_as_not_defined(world, open_as_coordinator):
+def test_without_verdicts_values_are_shown_as_not_defined(world, open_as_coordinator):
     hide_questions(world)
     page = open_as_coordinator(ATTENTION)
-    (ruth,) = page.dataframe[0].value.to_dict("records")
-    assert ruth["Faults found"] == "not defined, n = 0"
+    (ruth_row,) = page.dataframe[0].value.to_dict("records")
+    assert ruth_row["Faults found"] == "not defined, n = 0"
     assert "No planted questions judged yet." in get_text(page)

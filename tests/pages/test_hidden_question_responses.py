@@ -59,14 +59,14 @@ class RecordingBrowser:
     """Ruth's browser, which keeps every response."""
 
     def __init__(self, cookies, person):
-        self.cookies, self.person, self.seen = dict(cookies), person, []
+        self.cookies, self.person, self.responses = dict(cookies), person, []
 
     def post(self, path, body):
-        response = asyncio.run(self._ask(path, body))
-        self.seen.append(response.text)
+        response = asyncio.run(self._send(path, body))
+        self.responses.append(response.text)
         return response
 
-    async def _ask(self, path, body):
+    async def _send(self, path, body):
         transport = httpx.ASGITransport(app=Starlette(routes=ROUTES))
         async with httpx.AsyncClient(
             transport=transport, base_url="http://overread.example", cookies=self.cookies
@@ -110,17 +110,19 @@ def judge_every_question(browser, sheet):
     return opened
 
 
-def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_page):
+def test_responses_do_not_distinguish_a_hidden_question_from_other_questions(
+    world, sign_in_as, browser, run_page
+):
     _, batch = world
     ruth = sign_in_as("ruth")
     client = RecordingBrowser(browser.cookies, ruth)
     page = run_page("pages/review.py")
     (form,) = [element for element in page.main if element.type == "bidi_component"]
-    first = json.loads(form.proto.json or form.proto.mixed.json)
-    del first["preferences"]  # the person's own keys, which do not depend on the question
-    opened = judge_every_question(client, first)
+    first_sheet = json.loads(form.proto.json or form.proto.mixed.json)
+    del first_sheet["preferences"]  # the person's own keys, which do not depend on the question
+    opened = judge_every_question(client, first_sheet)
     with read_only_session() as db:
-        hidden = list_hidden_questions(db, batch_id=batch.id, person_id=ruth.id)
+        hidden_questions = list_hidden_questions(db, batch_id=batch.id, person_id=ruth.id)
         id_mask = review.load_id_mask(db, batch_id=batch.id)
     by_row_id: dict[int, list[Any]] = {}
     for sheet in opened:
@@ -139,37 +141,37 @@ def test_a_hidden_question_looks_like_any_other(world, sign_in_as, browser, run_
         assert all((sheet["last"], sheet["drafts"], sheet["revision"]) == (None, {}, 1) for sheet in sheets)
         assert all(sheet["ownAnswer"] is None for sheet in sheets if sheet["blind"])
         assert all(sheet["viewingTimes"]["seconds"] == 0 for sheet in sheets[:1])
-    for hidden_question in hidden:
+    for hidden_question in hidden_questions:
         if hidden_question.kind is HiddenKind.REPEAT:
             assert _strip_position(by_row_id[hidden_question.question_row_id]) == _strip_position(
                 by_row_id[hidden_question.source_question_row_id]
             )
 
-    # Neither order nor size of the numbers shows which was created later.
+    # Neither order nor size of the numbers shows which questions were created later.
     numbers = {sheet["question"] for sheet in opened}
-    created_later = {id_mask.mask(hidden_question.question_row_id) for hidden_question in hidden}
+    created_later = {id_mask.mask(hidden_question.question_row_id) for hidden_question in hidden_questions}
     ranks = sorted(sorted(numbers).index(number) for number in created_later)
     assert ranks[0] < 30
     assert numbers.isdisjoint(range(1, 60))
 
     # No response contains a question id, a word such as "hidden", or the row id of a hidden question.
-    all_text = "\n".join([*client.seen, json.dumps(opened[0]), get_text(page)])
+    all_text = "\n".join([*client.responses, json.dumps(opened[0]), get_text(page)])
     assert not re.search(r"hidden|planted|repeat|XqId\d+zk", all_text.replace("hidden for", ""))
-    for hidden_question in hidden:
+    for hidden_question in hidden_questions:
         assert not re.search(
             rf'"(question|previous|next|id)": ?"?{hidden_question.question_row_id}\b', all_text
         )
 
 
-def test_error_messages_contain_no_question_number(world, sign_in_as, browser):
+def test_errors_refer_to_this_question_instead_of_a_number(world, sign_in_as, browser):
     _, batch = world
     client = RecordingBrowser(browser.cookies, sign_in_as("ruth"))
     for number in (1, 41, 2**40, 2**62):
         response = client.post("/review/question", {"batch": batch.id, "question": 5, "target": number})
         assert response.json()["next"] is None
-        refused = client.post("/review/viewing-times", {"batch": batch.id, "question": number, **TIMES})
-        assert refused.status_code in (403, 404, 409), refused.text
-        assert "This question of batch" in refused.text
+        refusal = client.post("/review/viewing-times", {"batch": batch.id, "question": number, **TIMES})
+        assert refusal.status_code in (403, 404, 409), refusal.text
+        assert "This question of batch" in refusal.text
 
 
 def _strip_position(sheets):

@@ -27,7 +27,7 @@ def test_reviewer_sees_the_remaining_questions_and_can_start(workspace, sign_in_
     assert page.button(key="continue-1").label == "Start"
 
 
-def test_closed_batch_cannot_be_continued(workspace, sign_in_as, open_page):
+def test_closed_batch_is_shown_as_closed(workspace, sign_in_as, open_page):
     world = make_world(workspace, assigned_to=["ruth"])
     close_batch(workspace, world.batch)
     sign_in_as("ruth")
@@ -47,7 +47,7 @@ def test_coordinator_without_data_is_offered_the_import(sign_in_as, open_page):
     assert page.button(key="next-step").label == "Import questions"
 
 
-def test_coordinator_with_unassigned_questions_is_offered_to_assign(workspace, sign_in_as, open_page):
+def test_coordinator_with_unassigned_questions_is_offered_to_assign_them(workspace, sign_in_as, open_page):
     make_world(workspace)
     sign_in_as("cora")
     page = open_page(HOME)
@@ -64,7 +64,7 @@ def test_coordinator_of_an_active_batch_is_offered_its_progress(workspace, sign_
     assert page.button(key="next-step").label == "View progress"
 
 
-def test_skipped_judgements_are_counted_beside_those_left(workspace, sign_in_as, open_page):
+def test_skipped_judgements_are_counted_separately_from_those_left(workspace, sign_in_as, open_page):
     world = make_world(workspace, assigned_to=["ruth"])
     with unit_of_work(world.engine) as db:
         skip_question(
@@ -79,7 +79,7 @@ def test_skipped_judgements_are_counted_beside_those_left(workspace, sign_in_as,
     assert "The reviewers have 11 judgements left, and 1 skipped." in get_text(open_page(HOME))
 
 
-def test_an_admin_sees_how_many_people_there_are(workspace, sign_in_as, open_page):
+def test_an_admin_sees_the_number_of_accounts_by_role(workspace, sign_in_as, open_page):
     make_world(workspace)
     sign_in_as("ada")
     page = open_page(HOME)
@@ -87,7 +87,7 @@ def test_an_admin_sees_how_many_people_there_are(workspace, sign_in_as, open_pag
     assert "5 accounts: 1 admin · 1 coordinator · 2 reviewers" in get_text(page)
 
 
-def test_reader_without_cases_sees_that_there_are_none(sign_in_as, open_page):
+def test_reader_without_a_study_sees_that_there_are_none(sign_in_as, open_page):
     sign_in_as("rea", Role.READER)
     assert "No studies yet" in get_text(open_page(HOME))
 
@@ -136,7 +136,7 @@ def test_review_tile_counts_judgements(workspace, sign_in_as, open_page):
     assert get_metrics(open_page(HOME))["Judgements done"] == "3 of 24"
 
 
-def test_disputes_are_counted_until_they_are_adjudicated(workspace, sign_in_as, open_page):
+def test_open_disputes_are_counted(workspace, sign_in_as, open_page):
     world = make_world(workspace, assigned_to=["ruth", "remo"])
     save_verdict(world, make_acceptance(world, question=1))
     save_verdict(world, make_rejection(world, question=1, person="remo"), "remo")
@@ -146,14 +146,14 @@ def test_disputes_are_counted_until_they_are_adjudicated(workspace, sign_in_as, 
     assert get_metrics(open_page(HOME))["Open disputes"] == "1"
 
 
-def test_every_stage_leads_to_its_page(workspace, sign_in_as, open_page):
+def test_every_stage_has_a_button_for_its_page(workspace, sign_in_as, open_page):
     make_world(workspace)
     sign_in_as("cora", Role.COORDINATOR)
     labels = [button.label for button in open_page(HOME).button if (button.key or "").startswith("tile-")]
     assert labels == ["Import questions", "View progress", "View releases", "View reader studies"]
 
 
-def test_own_work_comes_before_that_of_others(workspace, sign_in_as, open_page):
+def test_own_work_is_listed_before_the_work_of_others(workspace, sign_in_as, open_page):
     make_world(workspace, assigned_to=["ruth"])
     sign_in_as("everybody", Role.REVIEWER, Role.READER, Role.COORDINATOR, Role.ADMIN)
     headings = [heading.value for heading in open_page(HOME).subheader]
@@ -162,7 +162,7 @@ def test_own_work_comes_before_that_of_others(workspace, sign_in_as, open_page):
     ]  # fmt: skip
 
 
-def test_home_of_an_admin_shows_no_number_of_a_stage(workspace, sign_in_as, open_page):
+def test_home_of_an_admin_shows_no_numbers_of_stages(workspace, sign_in_as, open_page):
     make_world(workspace)
     sign_in_as("ada", Role.ADMIN)
     page = open_page(HOME)

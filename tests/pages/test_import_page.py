@@ -74,7 +74,7 @@ def count_questions():
 
 
 def wait_for_import():
-    """The import that was started last, once it has ended."""
+    """Wait until no job runs, and return the import that was started last."""
     wait_for_jobs()
     with read_only_session() as db:
         return next(job for job in list_jobs(db, by=COMMAND_LINE) if job.kind == "import")
@@ -116,14 +116,14 @@ def test_a_double_click_starts_one_import(page, folder):
         minimum_explanation=None,
     )
     with unit_of_work() as db:
-        first, _ = start_job(db, by=COMMAND_LINE, kind=import_job.IMPORT, parameters=request, now=NOW)
-    assert import_job.start_import(request, COMMAND_LINE).number == first.number
+        first_job, _ = start_job(db, by=COMMAND_LINE, kind=import_job.IMPORT, parameters=request, now=NOW)
+    assert import_job.start_import(request, COMMAND_LINE).number == first_job.number
     wait_for_import()
     assert count_questions() == 2
 
 
 @pytest.mark.slow
-def test_refused_records_are_linked_and_the_rest_can_be_imported(page, folder):
+def test_list_of_refused_records_is_linked_and_the_other_records_can_be_imported(page, folder):
     bad_records = [make_record(number, answer=[9]) for number in range(2, 9)]
     (folder / "bad.jsonl").write_bytes(to_json_lines(make_record(1), *bad_records))
     preview_file(page, folder / "bad.jsonl", folder)
@@ -138,7 +138,7 @@ def test_refused_records_are_linked_and_the_rest_can_be_imported(page, folder):
     wait_for_import()
     page.run()
     assert "Skipped: 7 invalid records." in get_text(page)
-    assert page.session_state["overread-message"] is None  # the job is no notice
+    assert page.session_state["overread-message"] is None  # the result of a job is not repeated as a message
     assert count_questions() == 1
 
 
@@ -152,14 +152,14 @@ def test_import_that_cannot_write_reports_the_reason(page, folder):
     assert job.message.startswith(f"Nothing was imported. {refusals}")
 
 
-def test_file_without_a_question_asks_for_its_columns(page, folder):
+def test_page_asks_for_the_columns_of_a_file_with_unknown_columns(page, folder):
     (folder / "other.json").write_text('[{"zz": 1}]')
     preview_file(page, folder / "other.json")
     assert "Choose the column for: Question, Answer, Image." in get_text(page)
     assert not [button for button in page.button if button.label.startswith("Import ")]
 
 
-def test_file_that_is_no_table_is_explained(page, folder):
+def test_for_a_file_that_is_no_table_the_page_says_what_to_do(page, folder):
     (folder / "other.bin").write_bytes(b"\xd0\xcf\x11\xe0")
     preview_file(page, folder / "other.bin")
     assert "save it as .xlsx" in get_text(page)
@@ -171,7 +171,7 @@ def write_table(path):
 
 
 @pytest.mark.slow
-def test_table_of_unknown_columns_comes_in_with_the_offered_fixes(page, folder):
+def test_table_with_unknown_columns_is_imported_with_the_offered_fixes(page, folder):
     write_table(folder / "ours.csv")
     preview_file(page, folder / "ours.csv")
     labels = " ".join(radio.label for radio in page.radio)
@@ -188,7 +188,7 @@ def test_table_of_unknown_columns_comes_in_with_the_offered_fixes(page, folder):
 
 
 @pytest.mark.slow
-def test_choice_of_another_fix_changes_the_questions_beside_the_records(page, folder):
+def test_choosing_another_fix_changes_the_previewed_questions(page, folder):
     write_table(folder / "ours.csv")
     preview_file(page, folder / "ours.csv")
     assert "✓ Effusion" in get_text(page)
@@ -201,9 +201,12 @@ def test_mapping_that_is_saved_can_be_chosen_for_the_next_table(page, folder):
     write_table(folder / "ours.csv")
     preview_file(page, folder / "ours.csv")
     click(page, "Save mapping file")
-    saved = current_workspace().mappings / "ours.toml"
+    saved_mapping = current_workspace().mappings / "ours.toml"
     assert "[ours.toml](/files/mappings/ours.toml)" in get_text(page)
-    assert load_mapping(saved.read_text(encoding="utf-8"), saved.name).content.fields.stem == "question"
+    assert (
+        load_mapping(saved_mapping.read_text(encoding="utf-8"), saved_mapping.name).content.fields.stem
+        == "question"
+    )
     page.segmented_control[0].set_value("Mapping file").run()
     next(box for box in page.selectbox if box.label == "Saved mapping file").set_value("ours.toml").run()
     assert "✓ Effusion" in get_text(page)
@@ -317,7 +320,7 @@ def test_coco_file_is_imported_by_a_mapping_chosen_on_the_page(page, folder):
 
 
 @pytest.mark.slow
-def test_folder_on_the_server_is_read_by_a_mapping_of_its_files(page, folder):
+def test_folder_on_the_server_is_imported_by_a_mapping_of_its_files(page, folder):
     (folder / "qa").mkdir()
     for name in ("one", "two"):
         record = {"id": name, "image": "pa.png", "question": "Is there an effusion?", "answer": "no"}

@@ -1,4 +1,4 @@
-"""The page Checks plans and starts a jury, shows its progress, and the votes on one question."""
+"""The page Checks plans and starts a jury, and shows its progress and the votes on one question."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def test_a_jury_is_planned_started_and_its_votes_are_shown(importer, server, run
     assert "Start jury" not in [button.label for button in page.button]
     runs = next(table.value for table in page.dataframe if "Model run" in table.value.columns)
     assert list(runs["State"]) == ["finished"] * 8
-    items = [table.value for table in page.dataframe if "Criterion" in table.value.columns]
-    assert [len(table) for table in items] == [6, 6, 8, 2]
+    criterion_tables = [table.value for table in page.dataframe if "Criterion" in table.value.columns]
+    assert [len(table) for table in criterion_tables] == [6, 6, 8, 2]
     assert "Cognitive depth (1)" in [tab.label for tab in page.tabs]
     chooser = next(element for element in page.selectbox if element.label == "View question")
     page = chooser.select_index(0).run()

@@ -30,7 +30,7 @@ def press(page, label):
 
 
 @pytest.mark.slow
-def test_an_empty_workspace_says_what_is_needed(sign_in_as, run_page):
+def test_in_an_empty_workspace_the_page_says_what_is_missing(sign_in_as, run_page):
     sign_in_as("dana", Role.COORDINATOR)
     text = get_text(run_page(PAGE))
     assert "No leaderboards yet" in text
@@ -80,5 +80,5 @@ def test_submissions_are_scored_again_on_a_corrected_release(
     version = next(element for element in page.selectbox if element.label == "Version")
     assert "Private split of demo v1:" in get_text(version.select(1).run())
     sign_in_as("sue", Role.SUBMITTER)
-    [own] = [table.value for table in run_page(PAGE).dataframe if "Version 1" in table.value]
-    assert list(own["Version 1"]) == list(own["Score"])
+    [own_table] = [table.value for table in run_page(PAGE).dataframe if "Version 1" in table.value]
+    assert list(own_table["Version 1"]) == list(own_table["Score"])

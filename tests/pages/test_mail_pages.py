@@ -30,7 +30,7 @@ def load_setting(person) -> MailSetting:
 
 
 def read_text(page) -> str:
-    """The text without the sign that keeps addresses from becoming links."""
+    """The text without word joiners, which prevent links to addresses."""
     return get_text(page).replace("\u2060", "")
 
 
@@ -44,7 +44,7 @@ def press(page, label):
 
 def queue_notice(person) -> None:
     """Queue a notice that is due."""
-    past = datetime.now(UTC) - timedelta(minutes=10)
+    due_at = datetime.now(UTC) - timedelta(minutes=10)
     with unit_of_work() as db:
         notifications.notify(
             db,
@@ -53,7 +53,7 @@ def queue_notice(person) -> None:
             kind=NoticeKind.ASSIGNED,
             name="May *2026*",
             path="review?batch=1",
-            now=past,
+            now=due_at,
         )
 
 
@@ -152,7 +152,7 @@ def test_an_email_that_is_refused_temporarily_is_shown_with_its_next_try(sign_in
     assert "could not be sent" not in text
 
 
-def test_a_failure_is_dismissed(sign_in_as, run_page, server):
+def test_a_failed_email_can_be_dismissed(sign_in_as, run_page, server):
     ada = sign_in_as("ada", Role.ADMIN)
     with unit_of_work() as db:
         notifications.set_mail_address(

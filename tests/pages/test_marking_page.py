@@ -53,7 +53,7 @@ def test_page_is_not_found_for_other_roles(workspace, sign_in_as, run_page, role
 
 
 @pytest.mark.full
-def test_reviewer_without_a_study_sees_what_the_page_is_for(study_world, sign_in_as, run_page):
+def test_reviewer_without_a_study_sees_that_there_are_no_answers_to_mark(study_world, sign_in_as, run_page):
     sign_in_as("remo", Role.REVIEWER)
     assert "No answers to mark" in get_text(run_page(PAGE))
 
@@ -77,10 +77,10 @@ def test_answers_are_marked_one_after_the_other_and_undone(study_world, sign_in_
 
 def test_second_tab_with_an_old_answer_changes_nothing(study_world, sign_in_as, run_page):
     sign_in_as("ruth", Role.REVIEWER)
-    first, second = run_page(PAGE), run_page(PAGE)
-    click(first, "Right")
-    click(second, "Wrong")
-    assert "Not saved: this answer was marked meanwhile" in get_text(second)
+    first_tab, second_tab = run_page(PAGE), run_page(PAGE)
+    click(first_tab, "Right")
+    click(second_tab, "Wrong")
+    assert "Not saved: this answer was marked meanwhile" in get_text(second_tab)
     assert load_marks(study_world) == [AnswerMark.RIGHT]
 
 
@@ -95,7 +95,7 @@ def test_double_click_saves_one_mark(study_world, sign_in_as, run_page):
 
 
 @pytest.mark.full
-def test_person_whose_place_was_given_away_cannot_mark(study_world, sign_in_as, run_page):
+def test_reviewer_who_is_no_longer_a_marker_cannot_mark(study_world, sign_in_as, run_page):
     sign_in_as("ruth", Role.REVIEWER)
     page = run_page(PAGE)
     with unit_of_work(study_world.engine) as db:

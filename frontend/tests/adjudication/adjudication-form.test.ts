@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// The adjudication form: whose value each field takes, the reason, saving once and again.
+// The adjudication form: the source of each field's value, the reason, saving once, repeating a failed save.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import adjudicationForm from "../../src/adjudication/adjudication-form";
@@ -7,7 +7,7 @@ import type { DisputeData } from "../../src/shared/api";
 import { disputeData, MountedPage, advanceTime, saved } from "../forms";
 import { AWAY, FakeServer } from "../server";
 
-const second = disputeData({ question: 2, previous: 1, next: null });
+const secondDispute = disputeData({ question: 2, previous: 1, next: null });
 let server: FakeServer;
 let page: MountedPage<DisputeData>;
 
@@ -19,7 +19,7 @@ beforeEach(() => {
   localStorage.clear();
   localStorage.setItem("overread-viewer", "plain");
   server = new FakeServer();
-  server.on("/adjudication/decision", () => saved(second));
+  server.on("/adjudication/decision", () => saved(secondDispute));
   page = new MountedPage(adjudicationForm, disputeData());
 });
 afterEach(() => {
@@ -43,7 +43,7 @@ test("a reviewer's whole version is saved once, with the reason", async () => {
   expect(page.find(".saved").textContent).toMatch(/^Saved/);
 });
 
-test("using a rejection rejects the question", async () => {
+test("using the version of a reviewer who rejected the question rejects it", async () => {
   page.press("2");
   enterReason("wrong");
   page.press("Enter");
@@ -51,7 +51,7 @@ test("using a rejection rejects the question", async () => {
   expect(sentAdjudications()).toEqual([{ question: 1, decision: "reject", value_sources: {}, own: {}, reason: "wrong" }]);
 });
 
-test("an own value starts from the original value and replaces a reviewer's", async () => {
+test("an own value starts with the original value and replaces the reviewer's value", async () => {
   page.press("1");
   page.find('[aria-label="Stem: own"]').click();
   expect(page.field('[aria-label="own Stem"]').value).toBe("What is shown?");
@@ -69,14 +69,14 @@ test("every disputed field needs a source", () => {
   expect(page.message).toBe("Choose a version for: stem.");
 });
 
-test("a failed save stays and is sent again", async () => {
+test("a decision that could not be saved stays on the form and can be sent again", async () => {
   server.on("/adjudication/decision", () => AWAY);
   page.press("1");
   enterReason("clearer");
   page.press("Enter");
   await advanceTime(50);
   expect(page.message).toBe("Not saved. The database could not be reached. Try again T");
-  server.on("/adjudication/decision", () => saved(second));
+  server.on("/adjudication/decision", () => saved(secondDispute));
   page.press("t");
   await advanceTime(50);
   expect(sentAdjudications()).toEqual([firstReviewersVersion, firstReviewersVersion]);
@@ -92,7 +92,7 @@ test("an unsaved reason is restored after a reload, and removed after a save", a
   expect(Object.keys(localStorage).filter((key) => key.startsWith("overread-settling"))).toEqual([]);
 });
 
-test("a later script run does not restore an adjudicated question", async () => {
+test("a later script run with a dispute that is already adjudicated does not show it again", async () => {
   page.press("1");
   enterReason("clearer");
   page.press("Enter");

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// A figure of a report: drawn where it is mounted, replaced by the next one, gone with its place.
+// A figure of a report: how it is mounted, replaced and removed.
 
 import { expect, test, vi } from "vitest";
 import mount from "../../src/figure/figure";

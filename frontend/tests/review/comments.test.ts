@@ -25,18 +25,18 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const text = (): string => page.find(".comments").textContent;
+const shownText = (): string => page.find(".comments").textContent;
 
-test("the key opens the thread, which then counts as read", async () => {
+test("the key / opens the comments, which then count as read", async () => {
   expect(page.button("Comments").textContent).toContain("1, 1 new");
   page.press("/");
   await advanceTime(50);
-  expect(text()).toContain("It was never taken.");
+  expect(shownText()).toContain("It was never taken.");
   expect(server.bodiesSentTo("/review/comments")).toEqual([{ batch: 1, question: 1 }]);
   expect(page.button("Comments").textContent).not.toContain("new");
 });
 
-test("a comment is sent once and shown from the server's answer", async () => {
+test("a comment is sent once, and the comments are shown as the server returns them", async () => {
   server.on("/review/comment", ({ text: sent }) => ({ comments: [...thread, { author: "You", mine: true, text: sent, at: NOW }] }));
   server.latency = 50;
   page.press("/");
@@ -45,11 +45,11 @@ test("a comment is sent once and shown from the server's answer", async () => {
   page.click("Send");
   await advanceTime(200);
   expect(server.bodiesSentTo("/review/comment")).toEqual([{ batch: 1, question: 1, text: "Thank you." }]);
-  expect(text()).toContain("Thank you.");
+  expect(shownText()).toContain("Thank you.");
   expect(page.field(".comment-panel textarea").value).toBe("");
 });
 
-test("a refused comment stays in its field, and after closing the panel", async () => {
+test("a refused comment stays in its field, also after the panel is closed and reopened", async () => {
   server.on("/review/comment", () => new Refusal(503, { error: "The database could not be reached.", kind: "NotNow" }));
   page.press("/");
   page.type(".comment-panel textarea", "Which side?");

@@ -7,7 +7,7 @@ import type { ReviewData } from "../../src/shared/api";
 import { MountedPage, advanceTime, reviewData, saved } from "../forms";
 import { FakeServer } from "../server";
 
-const second = reviewData({ question: 2, previous: 1, next: null });
+const secondQuestion = reviewData({ question: 2, previous: 1, next: null });
 let server: FakeServer;
 let page: MountedPage<ReviewData>;
 
@@ -20,7 +20,7 @@ beforeEach(async () => {
   localStorage.setItem("overread-viewer", "plain");
   history.replaceState({}, "", "/review?batch=1&question=1");
   server = new FakeServer();
-  server.on("/review/verdict", () => saved(second));
+  server.on("/review/verdict", () => saved(secondQuestion));
   page = new MountedPage(reviewForm, reviewData());
   await advanceTime(600);
 });
@@ -29,17 +29,17 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("the script is notified of the shown question until it confirms it", async () => {
+test("the script is notified of the shown question repeatedly until it confirms this", async () => {
   page.press("a");
   await advanceTime(10);
   expect(shownAddress()).toBe("?batch=1&question=2");
-  expect(notifications()).toEqual([]); // what it draws must not delay the image
+  expect(notifications()).toEqual([]); // not yet: what the script draws must not delay the image
   await advanceTime(200);
   const request = { target: 2, number: 1, from: 1, after: 1 };
   expect(notifications()).toEqual([request]);
   await advanceTime(4000);
   expect(notifications()).toEqual([request, request]);
-  page.run({ ...second, requestNumber: 1 });
+  page.run({ ...secondQuestion, requestNumber: 1 });
   await advanceTime(10_000);
   expect(notifications()).toHaveLength(2);
 });
@@ -47,12 +47,12 @@ test("the script is notified of the shown question until it confirms it", async 
 test("a question of an outdated script run is not shown", async () => {
   page.press("a");
   await advanceTime(10);
-  const entries = history.length;
+  const entryCount = history.length;
   history.pushState({}, "", "/review?batch=1&question=1"); // as an earlier run sets it
   page.run(reviewData());
-  expect(history.length).toBe(entries);
+  expect(history.length).toBe(entryCount);
   expect(shownAddress()).toBe("?batch=1&question=2");
-  expect(page.button("previous question (K)").disabled).toBe(false); // still the second
+  expect(page.button("previous question (K)").disabled).toBe(false); // the second question is still shown
 });
 
 test("if the server has no next question, the script is asked until it responds", async () => {
@@ -61,13 +61,13 @@ test("if the server has no next question, the script is asked until it responds"
   await advanceTime(10);
   const request = { target: "next", number: 1, from: 1, after: 1 };
   expect(notifications()).toEqual([request]);
-  page.press("a"); // nothing can be saved meanwhile
+  page.press("a"); // meanwhile nothing can be saved
   await advanceTime(4000);
   expect(notifications()).toEqual([request, request]);
   expect(page.message).toBe("The next question is delayed. Retrying …");
   page.run(reviewData()); // an older run
   expect(page.button("previous question (K)").disabled).toBe(true);
-  page.run({ ...second, requestNumber: 1 });
+  page.run({ ...secondQuestion, requestNumber: 1 });
   expect(page.button("previous question (K)").disabled).toBe(false);
   await advanceTime(10_000);
   expect(notifications()).toHaveLength(2);
@@ -81,7 +81,7 @@ test("a question that the script chooses is shown, but not during a save", async
   page.run(reviewData({ question: 3 }));
   expect(page.find(".saved").textContent).toBe("Saving …");
   await advanceTime(200);
-  page.run({ ...second, requestNumber: 1 });
+  page.run({ ...secondQuestion, requestNumber: 1 });
   page.run(reviewData({ question: 3, next: null }));
   expect(page.button("next question (J)").disabled).toBe(true);
 });
@@ -101,16 +101,16 @@ test("browser Back shows the question at once and notifies the script", async ()
   expect(server.bodiesSentTo("/review/question")).toEqual([{ batch: 1, question: 2, target: 1 }]);
   expect(page.button("previous question (K)").disabled).toBe(true); // the first is shown
   await advanceTime(1000);
-  expect(notifications()).toEqual([{ target: 1, number: 2, from: 1, after: 2 }]); // not of the second question
+  expect(notifications()).toEqual([{ target: 1, number: 2, from: 1, after: 2 }]); // and no notification of the second question
 });
 
-test("browser Back keeps its address when an interrupted run sets another late", async () => {
+test("browser Back keeps its address, although an interrupted run sets another address later", async () => {
   page.press("a");
   await advanceTime(200); // the script has been notified of the second question
   server.on("/review/question", () => ({ next: reviewData() }));
   goInHistory(1);
-  history.replaceState({}, "", "/review?batch=1&question=2"); // as the run sets it
-  page.run({ ...second, requestNumber: 1 });
+  history.replaceState({}, "", "/review?batch=1&question=2"); // as the interrupted run sets it
+  page.run({ ...secondQuestion, requestNumber: 1 });
   await advanceTime(10);
   expect(shownAddress()).toBe("?batch=1&question=1");
   expect(page.button("previous question (K)").disabled).toBe(true);
@@ -120,7 +120,7 @@ test("browser Back keeps its address when an interrupted run sets another late",
   expect(shownAddress()).toBe("?batch=1&question=3");
 });
 
-test("browser Back twice in a row shows the second question that was asked for", async () => {
+test("browser Back twice in a row shows the question requested last", async () => {
   server.latency = 100;
   server.on("/review/question", ({ target }) => ({ next: reviewData({ question: target as number, previous: null }) }));
   goInHistory(8);
@@ -132,7 +132,7 @@ test("browser Back twice in a row shows the second question that was asked for",
   expect(notifications()).toEqual([{ target: 7, number: 1, from: 1, after: 1 }]);
 });
 
-test("the address of another page passes, and the browser's history is as before once the form has ended", async () => {
+test("the form does not change the address of another page, and restores history.pushState when it ends", async () => {
   page.press("a");
   await advanceTime(10);
   history.pushState({}, "", "/home");

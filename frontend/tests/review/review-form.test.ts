@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-// The review form: saving once, trying again, drafts, keys, conflicts, leaving.
+// The review form: saving once, repeating a failed save, drafts, keys, conflicts, leaving.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import reviewForm from "../../src/review/review-form";
@@ -8,14 +8,14 @@ import { MountedPage, advanceTime, reviewData, saved } from "../forms";
 import { canvas } from "../drawable-canvas";
 import { AWAY, FakeServer, NOW, OFFLINE, Refusal } from "../server";
 
-const second = reviewData({ question: 2, previous: 1, next: null });
+const secondQuestion = reviewData({ question: 2, previous: 1, next: null });
 let server: FakeServer;
 let page: MountedPage<ReviewData>;
 
-const verdicts = (): number[] => server.bodiesSentTo("/review/verdict").map(({ question }) => question as number);
+const judgedQuestions = (): number[] => server.bodiesSentTo("/review/verdict").map(({ question }) => question as number);
 const open = async (data = reviewData()): Promise<void> => {
   page = new MountedPage(reviewForm, data);
-  await advanceTime(600); // longer than nothing is saved of a question that has just come
+  await advanceTime(600); // a question can't be saved in the first half second after it appears
 };
 
 beforeEach(async () => {
@@ -23,7 +23,7 @@ beforeEach(async () => {
   localStorage.clear();
   localStorage.setItem("overread-viewer", "plain");
   server = new FakeServer();
-  server.on("/review/verdict", () => saved(second));
+  server.on("/review/verdict", () => saved(secondQuestion));
   await open();
 });
 afterEach(() => {
@@ -41,9 +41,9 @@ describe("a save followed at once by another action", () => {
     server.latency = latency;
     page.click("Accept");
     await advanceTime(gap);
-    page.click("Accept"); // the button that is there by then: the next question's, once it is shown
+    page.click("Accept"); // once the response has arrived, this is the button of the next question
     await advanceTime(1000);
-    expect(verdicts()).toEqual([1]);
+    expect(judgedQuestions()).toEqual([1]);
     expect(page.find(".saved").textContent).toMatch(/^Saved .*\(accepted\)/);
   });
 
@@ -61,7 +61,7 @@ describe("a save followed at once by another action", () => {
     await advanceTime(gap);
     act();
     await advanceTime(1000);
-    expect(verdicts()).toEqual([1]);
+    expect(judgedQuestions()).toEqual([1]);
   });
 
   test("a key within half a second after the question changed saves nothing", async () => {
@@ -72,11 +72,11 @@ describe("a save followed at once by another action", () => {
     await advanceTime(400);
     page.press("a");
     await advanceTime(50);
-    expect(verdicts()).toEqual([1]);
+    expect(judgedQuestions()).toEqual([1]);
     await advanceTime(100);
     page.press("a");
     await advanceTime(50);
-    expect(verdicts()).toEqual([1, 2]);
+    expect(judgedQuestions()).toEqual([1, 2]);
   });
 
   test("input on a new question can be saved at once", async () => {
@@ -85,15 +85,15 @@ describe("a save followed at once by another action", () => {
     page.type('[name="comment"]', "good");
     page.press("a");
     await advanceTime(50);
-    expect(verdicts()).toEqual([1, 2]);
+    expect(judgedQuestions()).toEqual([1, 2]);
   });
 });
 
 describe("a failed save", () => {
   const failures = [
-    { name: "the database is away", result: AWAY, text: "Not saved. The database could not be reached. Try again T" },
-    { name: "nobody answers", result: OFFLINE, text: "Not saved. The server did not answer. Your input is kept in this window. Try again T" },
-    { name: "it is refused", result: new Refusal(422, { error: "The comment is too long.", kind: "InvalidValue" }), text: "Not saved. The comment is too long. Try again T" },
+    { name: "the database can't be reached", result: AWAY, text: "Not saved. The database could not be reached. Try again T" },
+    { name: "the server does not answer", result: OFFLINE, text: "Not saved. The server did not answer. Your input is kept in this window. Try again T" },
+    { name: "the server refuses it", result: new Refusal(422, { error: "The comment is too long.", kind: "InvalidValue" }), text: "Not saved. The comment is too long. Try again T" },
     { name: "the person is signed out", result: new Refusal(401, { error: "Sign in first.", kind: "NotSignedIn" }), text: "Not saved. Sign in first. Sign in in a new tab, then: Try again T" },
   ];
   test.each(failures)("stays on the form and is resent with the current input when $name", async ({ result, text }) => {
@@ -104,8 +104,8 @@ describe("a failed save", () => {
     expect(page.message).toBe(text);
     expect(page.find(".saved").textContent).toBe("Not saved");
     page.type('[name="comment"]', "second");
-    expect(page.message).toBe(text); // typing does not take it away
-    server.on("/review/verdict", () => saved(second));
+    expect(page.message).toBe(text); // typing does not remove the message
+    server.on("/review/verdict", () => saved(secondQuestion));
     page.press("t");
     await advanceTime(50);
     expect(server.bodiesSentTo("/review/verdict").map(({ opinion }) => (opinion as { comment: string }).comment)).toEqual(["first", "second"]);
@@ -122,7 +122,7 @@ describe("a failed save", () => {
     expect(page.message).toContain("The server did not answer.");
   });
 
-  test("a newer verdict is shown on demand, and the entered one stays until then", async () => {
+  test("a newer verdict is shown on demand, and the entered verdict stays until then", async () => {
     const stale = "Another tab saved revision 1 (reject); yours is not saved.";
     const newer = reviewData({ revision: 2, last: { revision: 1, decision: "reject", at: "2026-11-22T10:00:00+00:00", opinion: { ratings: {}, domain_specific: null, cognitive_depth: null, image_centric: null, clinically_relevant: null, difficulty: null, errors: [], correction: {}, clinical_reasoning: "", comment: "theirs" } } });
     server.on("/review/verdict", () => new Refusal(409, { error: stale, kind: "StaleRevision" }));
@@ -148,7 +148,7 @@ describe("a failed save", () => {
     expect(page.find(".stage").textContent).toBe("This question is no longer assigned to you.");
     page.press("a", "t");
     await advanceTime(50);
-    expect(verdicts()).toEqual([1]);
+    expect(judgedQuestions()).toEqual([1]);
   });
 });
 
@@ -193,7 +193,7 @@ describe("drafts", () => {
     expect(storedKeys()).toEqual([]);
   });
 
-  test("that an earlier version kept under other field names are restored", async () => {
+  test("that an earlier version of the app stored under other field names are restored", async () => {
     const keepDraft = (part: string, verdict: number, body: object): void => localStorage.setItem(`overread-draft:7:1:1:${part}`, JSON.stringify({ verdict, revision: 0, body }));
     const opinion: Opinion = { ratings: {}, difficulty: null, errors: [], correction: {}, clinical_reasoning: "", comment: "" };
     page.close();
@@ -239,12 +239,12 @@ describe("drafts", () => {
     await advanceTime(450);
     page.press("a");
     await advanceTime(0);
-    expect(verdicts()).toEqual([]);
+    expect(judgedQuestions()).toEqual([]);
     await advanceTime(200);
-    expect(verdicts()).toEqual([1]);
+    expect(judgedQuestions()).toEqual([1]);
   });
 
-  test("stay when the verdict fails, and are still sent", async () => {
+  test("stay when saving the verdict fails, and are still sent", async () => {
     server.on("/review/verdict", () => AWAY);
     page.type('[name="comment"]', "first");
     page.press("a");
@@ -299,20 +299,20 @@ describe("keys", () => {
     page.close();
     await open(reviewData({ requested: { ...reviewData().requested, flags: true }, ...(preferences && { preferences }) }));
   };
-  const pressed = (): string[] => [...document.querySelectorAll<HTMLElement>('.judging [aria-pressed="true"]')].map((button) => button.textContent);
+  const pressedButtons = (): string[] => [...document.querySelectorAll<HTMLElement>('.judging [aria-pressed="true"]')].map((button) => button.textContent);
 
   test("set “needs the image” to yes, no and not judged", async () => {
     await openJudgement();
-    const values = (): unknown => page.find('[data-step="image_centric"] [aria-pressed="true"]').dataset.value;
+    const pressedValue = (): unknown => page.find('[data-step="image_centric"] [aria-pressed="true"]').dataset.value;
     page.press("Shift+I");
-    expect(values()).toBe("true");
+    expect(pressedValue()).toBe("true");
     page.press("Shift+I");
-    expect(values()).toBe("false");
+    expect(pressedValue()).toBe("false");
     page.press("Shift+I");
     expect(page.find('[data-step="image_centric"]').querySelector('[aria-pressed="true"]')).toBeNull();
   });
 
-  test("change the answer key: Shift V, then the digit of the option", async () => {
+  test("change the answer key by Shift V, then the digit of the option", async () => {
     page.press("Shift+V");
     expect(page.find(".options").textContent).toContain("A1");
     page.press("2", "a");
@@ -324,17 +324,17 @@ describe("keys", () => {
     expect(server.bodiesSentTo("/review/verdict")[0]?.opinion).toMatchObject({ correction: { answer: [1] } });
   });
 
-  test("after Shift V another key changes nothing", async () => {
+  test("other than digits change nothing after Shift V", async () => {
     page.press("Shift+V", "a");
     await advanceTime(50);
-    expect(verdicts()).toEqual([]);
+    expect(judgedQuestions()).toEqual([]);
     expect(page.find(".options").querySelector("kbd")).toBeNull();
     page.press("a");
     await advanceTime(50);
-    expect(verdicts()).toEqual([1]);
+    expect(judgedQuestions()).toEqual([1]);
   });
 
-  test("of the person replace the declared ones, on buttons and in the list of shortcuts", async () => {
+  test("chosen by the person replace the declared keys, on buttons and in the list of shortcuts", async () => {
     await openJudgement({ keys: { reject: "Shift+A", "flag-image_centric": "1", "rating-1": "" }, leftButton: "boxes" });
     expect(page.button("Reject").textContent).toBe("RejectShift A");
     page.press("1", "x", "?");
@@ -348,26 +348,26 @@ describe("keys", () => {
   test.each(['[name="comment"]', '[name="category"]', '[name="task"]', ".stem-text textarea", ".option textarea"])("in the field %s are ignored", async (selector) => {
     await openJudgement();
     page.press("w");
-    const before = pressed();
+    const before = pressedButtons();
     for (const key of ["n", "o", "d", "a", "x", "1", "f", "Enter", "Backspace", "I", "Q", "Z"])
       page.find(selector).dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: /[A-Z]$/.test(key), bubbles: true, composed: true }));
     await advanceTime(50);
-    expect(pressed()).toEqual(before);
-    expect(verdicts()).toEqual([]);
+    expect(pressedButtons()).toEqual(before);
+    expect(judgedQuestions()).toEqual([]);
     expect(page.find(".message").textContent).toBe("");
   });
 
   test("with Ctrl are ignored", async () => {
     page.find(".judging").dispatchEvent(new KeyboardEvent("keydown", { key: "a", ctrlKey: true, bubbles: true }));
     await advanceTime(50);
-    expect(verdicts()).toEqual([]);
+    expect(judgedQuestions()).toEqual([]);
   });
 
   test("report what is missing before a decision, and save nothing", async () => {
     page.press("v", "x");
     await advanceTime(50);
     expect(page.message).toBe("Give a reason for rejecting: a kind of error (F) or a comment (W).");
-    expect(verdicts()).toEqual([]);
+    expect(judgedQuestions()).toEqual([]);
   });
 });
 
@@ -379,28 +379,28 @@ describe("one-key accept", () => {
     page.close();
     await open(reviewData({ requested, oneKeyAccept: true, ...changes }));
   };
-  const inOrder = { ratings: { clinical_quality: 5, image_alignment: 5 }, domain_specific: true, cognitive_depth: true, image_centric: null, difficulty: null };
+  const acceptedOpinion = { ratings: { clinical_quality: 5, image_alignment: 5 }, domain_specific: true, cognitive_depth: true, image_centric: null, difficulty: null };
 
-  test("saves a whole verdict by one key", async () => {
+  test("saves a complete verdict by one key", async () => {
     await openBatch();
     page.press("a");
     await advanceTime(50);
-    expect(opinions()).toMatchObject([inOrder]);
+    expect(opinions()).toMatchObject([acceptedOpinion]);
   });
 
   test("keeps what was entered and fills in the rest", async () => {
     await openBatch();
     page.press("4", "y", "n", "h", "a");
     await advanceTime(50);
-    expect(opinions()).toMatchObject([{ ...inOrder, ratings: { clinical_quality: 4, image_alignment: 5 }, cognitive_depth: false, difficulty: "hard" }]);
+    expect(opinions()).toMatchObject([{ ...acceptedOpinion, ratings: { clinical_quality: 4, image_alignment: 5 }, cognitive_depth: false, difficulty: "hard" }]);
   });
 
-  test("leaves the difficulty open, although that of the question is known after the first verdict", async () => {
+  test("leaves the rating of difficulty open, even on a question that has a verdict already", async () => {
     const last = { revision: 1, decision: "reject" as const, at: "2026-11-22T10:00:00+00:00", opinion: { ratings: {}, difficulty: null, errors: [], correction: {}, clinical_reasoning: "", comment: "" } };
     await openBatch({ last, revision: 2 });
     page.press("a");
     await advanceTime(50);
-    expect(opinions()).toMatchObject([{ ...inOrder, difficulty: null }]);
+    expect(opinions()).toMatchObject([{ ...acceptedOpinion, difficulty: null }]);
   });
 
   test("asks for a rating below the top after a kind of error or a correction", async () => {
@@ -416,7 +416,7 @@ describe("one-key accept", () => {
     expect(opinions()).toEqual([]);
     page.press("3", "v");
     await advanceTime(50);
-    expect(opinions()).toMatchObject([{ ...inOrder, ratings: { clinical_quality: 3, image_alignment: 5 } }]);
+    expect(opinions()).toMatchObject([{ ...acceptedOpinion, ratings: { clinical_quality: 3, image_alignment: 5 } }]);
   });
 
   test("does not accept corrections, and rejects only with a reason", async () => {
@@ -449,7 +449,7 @@ describe("one-key accept", () => {
     expect(opinions()).toEqual([]);
   });
 
-  test("is off by default: the open fields are asked for", async () => {
+  test("is off by default: the key to accept asks for the missing fields", async () => {
     await openBatch({ oneKeyAccept: false });
     page.press("a");
     await advanceTime(50);
@@ -501,7 +501,7 @@ describe("a radiograph that is not on screen", () => {
   });
 });
 
-test("after the own answer the same question is shown with its key", async () => {
+test("after the reviewer's own answer the same question is shown with its key", async () => {
   page.close();
   await open(reviewData({ blind: true, questionWithKey: null }));
   server.on("/review/own-answer", () => saved(reviewData()));
@@ -514,7 +514,7 @@ test("after the own answer the same question is shown with its key", async () =>
 });
 
 describe("what was not displayed", () => {
-  test.each(["a", "v", "x"])("is named and shown by %s, which saves nothing; pressed again, it saves", async (key) => {
+  test.each(["a", "v", "x"])("is named and shown by the key %s, which saves nothing; pressed again later, the key saves", async (key) => {
     page.close();
     page = new MountedPage(reviewForm, reviewData(), [".explanation-text"]);
     await advanceTime(600);
@@ -523,16 +523,16 @@ describe("what was not displayed", () => {
     page.press(key);
     await advanceTime(50);
     expect(page.message).toBe("Not saved: read the explanation first, which had not been displayed in full. Now in view: the explanation.");
-    page.press(key); // at once: nobody has read it
+    page.press(key); // too early: nobody can have read it yet
     await advanceTime(50);
-    expect(verdicts()).toEqual([]);
+    expect(judgedQuestions()).toEqual([]);
     await advanceTime(600);
     page.press(key);
     await advanceTime(50);
-    expect(verdicts()).toEqual([1]);
+    expect(judgedQuestions()).toEqual([1]);
   });
 
-  test("is shown one after the other", async () => {
+  test("is shown one part after the other", async () => {
     page.close();
     page = new MountedPage(reviewForm, reviewData(), [".options", ".explanation-text"]);
     await advanceTime(600);
@@ -542,23 +542,23 @@ describe("what was not displayed", () => {
     page.press("a");
     await advanceTime(600);
     expect(page.message).toContain("read the explanation first");
-    expect(verdicts()).toEqual([]);
+    expect(judgedQuestions()).toEqual([]);
     page.press("a");
     await advanceTime(50);
-    expect(verdicts()).toEqual([1]);
+    expect(judgedQuestions()).toEqual([1]);
   });
 
-  test("of one question says nothing about the next", async () => {
+  test("is checked anew for the next question", async () => {
     page.press("a");
     page.outOfSight = [".stem-text"];
     await advanceTime(700);
     page.press("a");
     await advanceTime(50);
-    expect(verdicts()).toEqual([1]);
+    expect(judgedQuestions()).toEqual([1]);
     expect(page.message).toContain("read the stem first");
   });
 
-  test("holds back a reviewer's own answer too", async () => {
+  test("prevents saving a reviewer's own answer, too", async () => {
     page.close();
     page = new MountedPage(reviewForm, reviewData({ blind: true, questionWithKey: null }), [".own-answers"]);
     await advanceTime(600);
@@ -591,7 +591,7 @@ describe("the last verdicts", () => {
     expect(marks.map((mark) => mark.getAttribute("aria-current"))).toEqual([...Array<null>(9).fill(null), "true"]);
   });
 
-  test("are absent before the first one, and the key says so", () => {
+  test("are absent before the first verdict, and their key says so", () => {
     expect(() => page.find(".recent")).toThrow();
     page.press("Shift+Y");
     expect(page.message).toBe("You have no verdicts in this batch yet.");
@@ -599,7 +599,7 @@ describe("the last verdicts", () => {
     expect(targets()).toEqual([]);
   });
 
-  test("are there while the own answer is asked for, where digits choose options, too", async () => {
+  test("are reached by their key and a digit, even on a form where digits choose options", async () => {
     await openWith({ recent, blind: true, questionWithKey: null });
     page.press("Shift+Y", "2");
     await advanceTime(50);
@@ -607,14 +607,14 @@ describe("the last verdicts", () => {
     expect(page.find(".own-answers").querySelector('[aria-pressed="true"]')).toBeNull();
   });
 
-  test("a click returns to the question", async () => {
+  test("return to their question by a click", async () => {
     await openWith({ recent });
     page.find(".recent li:nth-child(4) button").click();
     await advanceTime(50);
     expect(targets()).toEqual([5]);
   });
 
-  test.each([["1", 12], ["9", 10], ["0", 1]])("the key, then %s, returns to question %i", async (digit, question) => {
+  test.each([["1", 12], ["9", 10], ["0", 1]])("return by their key, then %s, to question %i", async (digit, question) => {
     await openWith({ recent });
     page.press("Shift+Y");
     expect(page.message).toBe("Press the digit of a verdict to return to it. Another key cancels.");
@@ -623,15 +623,15 @@ describe("the last verdicts", () => {
     expect(targets()).toEqual([question]);
   });
 
-  test.each(["Escape", "a", "5"])("%s cancels where there is no such mark, and does nothing else", async (key) => {
+  test.each(["Escape", "a", "5"])("after their key, %s cancels if it is no digit of a mark, and does nothing else", async (key) => {
     await openWith({ recent: recent.slice(0, 2) });
     page.press("Shift+Y", key);
     await advanceTime(50);
-    expect([targets(), verdicts(), page.message]).toEqual([[], [], ""]);
+    expect([targets(), judgedQuestions(), page.message]).toEqual([[], [], ""]);
     expect(page.find(".recent").className).toBe("recent");
     page.press("a");
     await advanceTime(50);
-    expect(verdicts()).toEqual([1]);
+    expect(judgedQuestions()).toEqual([1]);
   });
 
   test("follow the person's own keys", async () => {
@@ -678,7 +678,7 @@ describe("a new box in the basic viewer", () => {
     expect(canvas.shown).toEqual([]);
   });
 
-  test("stays without a label after Escape, and the next one asks again", () => {
+  test("stays without a label after Escape, and the next box asks for one again", () => {
     canvas.draw([box(10)]);
     endLabel("Escape");
     expect(labelField()).toBeNull();
@@ -688,7 +688,7 @@ describe("a new box in the basic viewer", () => {
     expect(drawnLabels()).toEqual(["", "rib"]);
   });
 
-  test("that is moved, resized or deleted asks for nothing", () => {
+  test("asks for nothing when it is moved or deleted later", () => {
     canvas.draw([box(10)]);
     endLabel("Escape");
     canvas.draw([box(50)]);
@@ -714,7 +714,7 @@ describe("a new box in the basic viewer", () => {
   test("does not take its label to another question", async () => {
     canvas.draw([box(10)]);
     typeLabel("lung");
-    server.on("/review/question", () => ({ next: second }));
+    server.on("/review/question", () => ({ next: secondQuestion }));
     page.click("next question (J)");
     await advanceTime(50);
     expect(labelField()).toBeNull();

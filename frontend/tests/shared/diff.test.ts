@@ -12,16 +12,16 @@ test.each([
   ["old", "", "-[old]"],
   ["a b", "a x b", "a +[x ]b"],
   ["größer", "größte", "-[größer]+[größte]"],
-])("%j to %j", (before, after, expected) => {
+])("the difference from %j to %j", (before, after, expected) => {
   expect(formatDiff(before, after)).toBe(expected);
 });
 
 test("kept and deleted parts give the old text, kept and inserted parts the new text", () => {
   const words = ["left", "right", "lung", "effusion", ",", "no", " "];
   let seed = 7;
-  const text = (): string => Array.from({ length: 12 }, () => words[(seed = (seed * 16807) % 2147483647) % words.length]).join(" ");
+  const randomText = (): string => Array.from({ length: 12 }, () => words[(seed = (seed * 16807) % 2147483647) % words.length]).join(" ");
   for (let round = 0; round < 50; round += 1) {
-    const [before, after] = [text(), text()];
+    const [before, after] = [randomText(), randomText()];
     const parts = diffWords(before, after);
     const without = (kind: string): string => parts.filter((part) => part.kind !== kind).map((part) => part.text).join("");
     expect([without("ins"), without("del")]).toEqual([before, after]);

@@ -9,7 +9,7 @@ const CONTEXTS: KeyContext[] = ["answer", "judge", "read", "adjudicate"];
 afterEach(() => setOwnKeys({}));
 
 describe("a pressed key", () => {
-  it("is named by what it produces, with Shift for letters, digits and named keys only", () => {
+  it("is named by its character, with Shift for letters, digits and named keys only", () => {
     expect(readKey(press("a"))).toBe("A");
     expect(readKey(press("A", { shiftKey: true }))).toBe("Shift+A");
     expect(readKey(press("?", { shiftKey: true }))).toBe("?");
@@ -27,7 +27,7 @@ describe("a pressed key", () => {
     expect([",", ".", "<", ">", ";", ":"].map((character) => findAction(press(character), "judge"))).toEqual(["darker", "brighter", "more-contrast", "less-contrast", "more-contrast", "less-contrast"]);
   });
 
-  it("zooms by what it produces, wherever the sign is", () => {
+  it("zooms by its character, wherever + is on the keyboard", () => {
     expect(findAction(press("+", { shiftKey: true, code: "Equal" }), "read")).toBe("zoom-in");
     expect(findAction(press("=", { code: "Equal" }), "read")).toBe("zoom-in");
     expect(findAction(press("+", { shiftKey: true, code: "Digit1" }), "judge")).toBe("zoom-in"); // a Swiss keyboard
@@ -35,7 +35,7 @@ describe("a pressed key", () => {
 });
 
 describe("digits", () => {
-  it("choose options in every form that asks for an answer, and confidence has keys of its own there", () => {
+  it("choose options in every form that asks for an answer; with Shift they give the confidence", () => {
     for (const context of ["answer", "read"] as const)
       for (const digit of [1, 2, 3, 4, 5]) {
         expect(findAction(press(String(digit)), context)).toBe(`option-${digit}`);
@@ -69,7 +69,7 @@ describe("own keys", () => {
     expect(rows.map(([, help]) => help)).not.toContain("reject the question");
   });
 
-  it("are listed one by one where similar actions have one row", () => {
+  it("of similar actions that share a row are listed one by one", () => {
     const ratings = (): string | undefined => listShortcuts("judge").flatMap(({ rows }) => rows).find(([, help]) => help === "rate the marked row")?.[0];
     expect(ratings()).toBe("1 – 5");
     setOwnKeys({ "rating-5": "Shift+5" });

@@ -16,7 +16,7 @@ describe("a box", () => {
     expect(moveBox([10, 20, 30, 40], -50, 90, size)).toEqual([0, 80, 20, 100]);
   });
 
-  it("is resized at one edge within the matrix and the least size", () => {
+  it("is resized at one edge, but not beyond the matrix or below the minimum size", () => {
     expect(resizeEdge([10, 20, 30, 40], [1, 0], 5, size)).toEqual([10, 20, 35, 40]);
     expect(resizeEdge([10, 20, 30, 40], [-1, 0], 5, size)).toEqual([5, 20, 30, 40]);
     expect(resizeEdge([10, 20, 30, 40], [0, 1], -5, size)).toEqual([10, 20, 30, 35]);
@@ -61,7 +61,7 @@ describe("history", () => {
     expect(history.current).toEqual([box(2)]);
   });
 
-  it("undoes the nudges of one box together, and separately after a pause", () => {
+  it("undoes the small moves of one box together, and those after a pause separately", () => {
     const history = new BoxHistory([box(1)]);
     history.apply([box(2)], "nudge 1");
     history.apply([box(3)], "nudge 1");

@@ -29,7 +29,7 @@ describe("decode", () => {
 describe("pyramid", () => {
   const levels = buildPyramid(new Uint16Array(1001 * 900).fill(7), 900, 1001);
 
-  it("has levels of half the size each, down to some 400 pixels", () => {
+  it("halves the size per level, until no side is longer than 400 pixels", () => {
     expect(levels.map(({ columns, rows, factor }) => [columns, rows, factor])).toEqual([[1001, 900, 1], [500, 450, 2], [250, 225, 4]]);
   });
 

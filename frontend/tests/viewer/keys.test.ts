@@ -20,7 +20,7 @@ describe("keys", () => {
     expect(find(key("ArrowLeft"), false)).toBeNull();
     expect(find(key("ArrowLeft", { shiftKey: true }), false)).toBe("pan-left");
     expect(findControlAction(key("ArrowLeft", { ctrlKey: true }))).toBe("size-left");
-    expect(findControlAction(key("ArrowLeft", { metaKey: true }))).toBeNull(); // the way back on a Mac
+    expect(findControlAction(key("ArrowLeft", { metaKey: true }))).toBeNull(); // browser Back on a Mac
   });
 
   it("with Enter edit the label of the selected box, but Shift Enter belongs to the form", () => {

@@ -12,10 +12,10 @@ const metadata: ImageMetadata = {
   windows: [], voi_tables: [], automatic: { center: 2048, width: 4096 }, spacing: null, aspect: [1, 1], orientation: null,
 }; // prettier-ignore
 const window = (center: number, width: number, kind: Window["function"] = "LINEAR"): Window => ({ name: "", center, width, function: kind });
-const level = (table: Uint32Array, wire: number): number => table[wire]! & 255;
+const greyLevel = (table: Uint32Array, wire: number): number => table[wire]! & 255;
 
 describe("windows", () => {
-  it("LINEAR: 2048, 4096 takes 0 to black and 4095 to white (C.11.2.1.2.1, note)", () => {
+  it("LINEAR with centre 2048 and width 4096 maps 0 to black and 4095 to white (C.11.2.1.2.1, note)", () => {
     expect(applyWindow(0, window(2048, 4096))).toBe(0);
     expect(applyWindow(4095, window(2048, 4096))).toBe(1);
     // ((x - (c - 0.5)) / (w - 1) + 0.5)
@@ -41,7 +41,7 @@ describe("windows", () => {
   });
 
   it("a window drag starts from an approximation of the table", () => {
-    const ramp = { name: "", first: 1000, bits: 10, values: Array.from({ length: 1024 }, (_, at) => at) };
+    const ramp = { name: "", first: 1000, bits: 10, values: Array.from({ length: 1024 }, (_, index) => index) };
     const { center, width } = approximateTable(ramp, 0, 4095);
     expect(center).toBeCloseTo(1512, -1.5);
     expect(width).toBeCloseTo(1000, -2);
@@ -60,19 +60,19 @@ describe("modality", () => {
   });
 });
 
-describe("greys", () => {
+describe("grey levels", () => {
   const values = computeModalityValues(metadata);
 
-  it("MONOCHROME1 is inverted once, and inverted back by the person", () => {
+  it("MONOCHROME1 is inverted once, and the person can invert it back", () => {
     const full = window(2048, 4096);
-    expect(level(buildGreyTable(metadata, values, full, false), 4095)).toBe(255);
-    expect(level(buildGreyTable({ ...metadata, inverted: true }, values, full, false), 4095)).toBe(0);
-    expect(level(buildGreyTable({ ...metadata, inverted: true }, values, full, true), 4095)).toBe(255);
+    expect(greyLevel(buildGreyTable(metadata, values, full, false), 4095)).toBe(255);
+    expect(greyLevel(buildGreyTable({ ...metadata, inverted: true }, values, full, false), 4095)).toBe(0);
+    expect(greyLevel(buildGreyTable({ ...metadata, inverted: true }, values, full, true), 4095)).toBe(255);
   });
 
-  it("padding is black whatever the polarity, both ends included", () => {
+  it("padding is black at either polarity, including both ends of its range", () => {
     const table = buildGreyTable({ ...metadata, inverted: true, padding: [0, 2], stored_min: 3 }, values, window(2048, 4096), false);
-    expect([0, 2, 3].map((wire) => level(table, wire))).toEqual([0, 0, 255]);
+    expect([0, 2, 3].map((wire) => greyLevel(table, wire))).toEqual([0, 0, 255]);
   });
 });
 

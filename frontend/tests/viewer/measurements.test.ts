@@ -15,8 +15,8 @@ describe("lengths", () => {
   });
 
   it("are in pixels without valid spacing", () => {
-    const withoutSpacing = { ...metadata, spacing: { row_mm: null, column_mm: null, kind: null, note: "" } };
-    expect(formatLength(withoutSpacing, [0, 0], [3, 4])).toBe("5 px");
+    const withUnknownSpacing = { ...metadata, spacing: { row_mm: null, column_mm: null, kind: null, note: "" } };
+    expect(formatLength(withUnknownSpacing, [0, 0], [3, 4])).toBe("5 px");
     expect(formatLength({ ...metadata, spacing: null }, [0, 0], [3, 4])).toBe("5 px");
   });
 });
@@ -25,15 +25,15 @@ describe("the cardiothoracic ratio", () => {
   const heart: Line = [[1000, 2000], [2400, 2000]];
   const thorax: Line = [[300, 2300], [3100, 2300]];
 
-  it("is the width of the heart by that of the thorax, in mm if the spacing is known", () => {
+  it("is the width of the heart divided by the width of the thorax, in mm if the spacing is known", () => {
     // 1400 of 2800 columns of 0.1 mm: 140.0 mm of 280.0 mm
     expect(computeHeartRatio(metadata, heart, thorax)).toBeCloseTo(0.5, 12);
     expect(formatMeasurement(metadata, { kind: "heart-ratio", lines: [heart, thorax] })).toBe("ratio 0.50 · heart 140.0 mm · thorax 280.0 mm");
   });
 
-  it("is in pixels without spacing, and a pixel that is not square counts by its shape", () => {
+  it("is in pixels without spacing, and takes account of the aspect of pixels that are not square", () => {
     expect(formatMeasurement(withoutSpacing, { kind: "heart-ratio", lines: [heart, thorax] })).toBe("ratio 0.50 · heart 1400 px · thorax 2800 px");
-    // pixels twice as high as wide: 300 columns and 200 rows are 300 and 400 widths, 500 in all
+    // pixels twice as high as wide: 300 columns and 200 rows are 300 and 400 pixel widths, 500 along the diagonal
     expect(computeHeartRatio({ ...withoutSpacing, aspect: [2, 1] }, [[0, 0], [300, 200]], [[0, 0], [1000, 0]])).toBeCloseTo(0.5, 12);
   });
 
@@ -52,7 +52,7 @@ describe("the cardiothoracic ratio", () => {
 });
 
 describe("an angle", () => {
-  const square = withoutSpacing;
+  const squarePixels = withoutSpacing;
 
   it.each([
     [[100, 0], 90],
@@ -60,12 +60,12 @@ describe("an angle", () => {
     [[0, 100], 0],
     [[0, -70], 180],
     [[Math.sqrt(3), 1], 60],
-  ])("of a leg downwards and one to %j is %d degrees", (end, degrees) => {
-    expect(computeAngle(square, [[0, 100], [0, 0]], [[0, 0], end as [number, number]])).toBeCloseTo(degrees, 9);
+  ])("between a leg downwards and a leg to %j is %d degrees", (end, degrees) => {
+    expect(computeAngle(squarePixels, [[0, 100], [0, 0]], [[0, 0], end as [number, number]])).toBeCloseTo(degrees, 9);
   });
 
   it("counts millimetres, not pixels", () => {
-    // one column of 0.1 mm and half a row of 0.2 mm: 45 degrees to the row
+    // 100 columns of 0.1 mm and 50 rows of 0.2 mm: 10 mm each, so 45 degrees to the row
     expect(computeAngle(metadata, [[100, 0], [0, 0]], [[0, 0], [100, 50]])).toBeCloseTo(45, 9);
   });
 
@@ -77,10 +77,10 @@ describe("an angle", () => {
     expect(moveEnd(both, 0, 1, [5, 6]).lines).toEqual([[[0, 100], [5, 6]], [[5, 6], [100, 0]]]);
     expect(moveEnd(both, 1, 0, [5, 6]).lines).toEqual([[[0, 100], [5, 6]], [[5, 6], [100, 0]]]);
     expect(moveEnd(both, 0, 0, [5, 6]).lines).toEqual([[[5, 6], [0, 0]], [[0, 0], [100, 0]]]);
-    expect(formatMeasurement(square, both)).toBe("90.0°");
+    expect(formatMeasurement(squarePixels, both)).toBe("90.0°");
   });
 
-  it("without a length of a leg is not defined", () => {
-    expect(formatMeasurement(square, { kind: "angle", lines: [[[0, 0], [0, 0]], [[0, 0], [1, 1]]] })).toBe("not defined°");
+  it("is not defined if a leg has no length", () => {
+    expect(formatMeasurement(squarePixels, { kind: "angle", lines: [[[0, 0], [0, 0]], [[0, 0], [1, 1]]] })).toBe("not defined°");
   });
 });

@@ -25,7 +25,7 @@ describe("orientation letters", () => {
     expect(findEdgeLetters(pa, mirrorView(view).orientation)).toEqual({ right: "R", left: "L", bottom: "F", top: "H" });
   });
 
-  it("with two letters have both replaced by their opposites", () => {
+  it("in pairs are replaced by the opposites of both letters", () => {
     expect(findEdgeLetters(["LP", "FA"], UPRIGHT_ORIENTATION)).toMatchObject({ left: "RA", top: "HP" });
   });
 });
