@@ -88,9 +88,9 @@ def walk_migrations(engine: Engine, *, report: Callable[[str, int], None] = lamb
         (downgrade if is_downgrade else upgrade)(engine, revision)
         with engine.connect() as connection:
             hashes_now = hash_rows(connection, shared_columns)
-        changed_tables = [name for name in hashes_before if hashes_now[name] != hashes_before[name]]
-        assert not changed_tables, (
-            f"{'down' if is_downgrade else 'up'} to {revision} changed the rows of {', '.join(changed_tables)}"
+        changed = [name for name in hashes_before if hashes_now[name] != hashes_before[name]]
+        assert not changed, (
+            f"{'down' if is_downgrade else 'up'} to {revision} changed the rows of {', '.join(changed)}"
         )
         report(f"{'down' if is_downgrade else 'up'} to {revision}", row_count)
     with engine.connect() as connection:

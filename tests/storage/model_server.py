@@ -1,8 +1,8 @@
 """A local server with OpenAI's interface whose replies are scripted: correct ones, and every kind of fault.
 
-A message of a request states the behaviour: "behave: <name> [number]". The number is how often the fault
-occurs before a correct reply; without a number it always occurs. A request without a behaviour gets a correct
-reply. The server reads the first message; with ``answer``, which writes correct replies, it reads the last.
+A message of a request states the behaviour: "behave: <name> [number]". A number after the name is how often
+the fault occurs before a correct reply. A request without it gets a correct reply. That message is the first
+one, or the last one of a server with ``answer``, which writes the text of correct replies.
 """
 
 from __future__ import annotations
@@ -99,11 +99,11 @@ def running_model_server(
         async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await _serve_connection(server, reader, writer)
 
-        listener = await asyncio.start_server(handle, "127.0.0.1", 0)
-        server.port = listener.sockets[0].getsockname()[1]
+        listening = await asyncio.start_server(handle, "127.0.0.1", 0)
+        server.port = listening.sockets[0].getsockname()[1]
         ready.set()
         await stop.wait()
-        listener.close()
+        listening.close()
         connections = asyncio.all_tasks() - {asyncio.current_task()}
         for task in connections:
             task.cancel()
@@ -135,7 +135,7 @@ async def _serve_connection(
                 if name
             }
             content = await reader.readexactly(int(headers.get("content-length", "0")))
-            await _answer_request(server, json.loads(content), headers, writer)
+            await _answer(server, json.loads(content), headers, writer)
     except (asyncio.IncompleteReadError, ConnectionError, _Cut):
         pass
     except asyncio.CancelledError:
@@ -148,13 +148,13 @@ class _Cut(Exception):
     """The server closes the connection in the middle of a reply."""
 
 
-async def _answer_request(
+async def _answer(
     server: ModelServer, body: dict[str, Any], headers: dict[str, str], writer: asyncio.StreamWriter
 ) -> None:
     if server.keeps_requests:
         server.bodies.append(body)
         server.headers.append(headers)
-    text = _get_text(body["messages"][-1 if server.answer else 0])
+    text = _text(body["messages"][-1 if server.answer else 0])
     server.seen[text] += 1
     match = _BEHAVIOUR.search(text)
     name, times = (match[1], int(match[2] or 10**9)) if match else ("ok", 0)
@@ -169,12 +169,12 @@ async def _answer_request(
     await _misbehave(name, headers, writer, model=body.get("model", MODEL))
 
 
-def _get_text(message: dict[str, Any]) -> str:
+def _text(message: dict[str, Any]) -> str:
     content = message["content"]
     return content if isinstance(content, str) else content[0]["text"]
 
 
-def _make_error(code: str, message: str) -> str:
+def _error(code: str, message: str) -> str:
     return json.dumps({"error": {"code": code, "type": code, "message": message}})
 
 
@@ -190,18 +190,15 @@ _COMPLETIONS = {
     "half_json": make_completion('{"answer": "yes"}')[:60],
 }
 _ERRORS = {
-    "limited": (429, _make_error("rate_limit_exceeded", "Too many requests.")),
-    "quota": (429, _make_error("insufficient_quota", "You exceeded your current quota.")),
-    "broken": (500, _make_error("server_error", "It broke.")),
+    "limited": (429, _error("rate_limit_exceeded", "Too many requests.")),
+    "quota": (429, _error("insufficient_quota", "You exceeded your current quota.")),
+    "broken": (500, _error("server_error", "It broke.")),
     "gateway": (502, "<html>Bad gateway</html>"),
-    "unavailable": (503, _make_error("unavailable", "Loading the model.")),
-    "content_filter": (400, _make_error("content_filter", "The prompt triggered the content policy.")),
-    "context": (
-        400,
-        _make_error("exceed_context_size_error", "the request exceeds the available context size"),
-    ),
-    "bad_request": (400, _make_error("invalid_request_error", "Unknown parameter.")),
-    "unknown_model": (404, _make_error("model_not_found", "The model does not exist.")),
+    "unavailable": (503, _error("unavailable", "Loading the model.")),
+    "content_filter": (400, _error("content_filter", "The prompt triggered the content policy.")),
+    "context": (400, _error("exceed_context_size_error", "the request exceeds the available context size")),
+    "bad_request": (400, _error("invalid_request_error", "Unknown parameter.")),
+    "unknown_model": (404, _error("model_not_found", "The model does not exist.")),
 }
 
 
@@ -214,7 +211,7 @@ async def _misbehave(name: str, headers: dict[str, str], writer: asyncio.StreamW
         extra = {"retry-after": "0.2"} if name == "limited" else {}
         await _send(writer, status, text, **extra)
     elif name == "unauthorised":
-        await _send(writer, 401, _make_error("invalid_api_key", f"Incorrect API key provided: {key}."))
+        await _send(writer, 401, _error("invalid_api_key", f"Incorrect API key provided: {key}."))
     elif name == "echo_key":
         await _send(writer, 200, make_completion(json.dumps({"answer": key})))
     elif name == "redirect":

@@ -1,7 +1,8 @@
 """Databases of demo workspaces that older commits made, kept in old_workspaces.tar.xz as SQL text.
 
 Each is the result of `cli.py demo` of that commit on SQLite, without unassigned questions, without the words
-of the search index, and without images. ``python -m tests.storage.old_workspaces NAME DATABASE`` adds one to the archive.
+of the search index, and without images. ``python -m tests.storage.old_workspaces NAME DATABASE`` adds a
+database to the archive.
 """
 
 from __future__ import annotations

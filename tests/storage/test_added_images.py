@@ -88,7 +88,7 @@ def test_the_same_file_with_images_completes_exams_and_converts_boxes(importer_o
     report = importer(content, images=importer.images, skip_known=True)
     assert (report.questions, report.known, report.images) == (0, 2, 1)
     assert report.describe_added_images() == (
-        "Images added to 1 exam of earlier_numbers imports; boxes of 1 question converted to their pixels."
+        "Images added to 1 exam of earlier imports; boxes of 1 question converted to their pixels."
     )
     assert load_boxes(importer, 1) == [(IN_PIXELS, None)]
     assert load_images(importer) == ["pa.png"]
@@ -257,4 +257,4 @@ def test_the_command_states_which_exams_were_completed(workspace_engine, tmp_pat
     assert cli.main([*arguments, "--without-images"]) == 0
     capsys.readouterr()
     assert cli.main([*arguments, "--images", str(importer.images), "--skip-known"]) == 0
-    assert "Images added to 1 exam of earlier_numbers imports; boxes of 1 question" in capsys.readouterr().out
+    assert "Images added to 1 exam of earlier imports; boxes of 1 question" in capsys.readouterr().out

@@ -41,7 +41,7 @@ def make_box(x: float, label: str = "Nodule") -> LabelledBox:
 def world(engine) -> World:
     """Ruth and Remo agree on question 1, and only Ruth judges question 7.
 
-    They differ on questions 2 (decision), 3 (key), 4 (boxes far apart), 5 (boxes close together), 6 (wording).
+    They differ on 2 (decision), 3 (key), 4 (boxes far apart), 5 (boxes close together) and 6 (wording).
     """
     world = make_world(engine, assigned_to=("ruth", "remo"))
     for person in ("ruth", "remo"):

@@ -1,4 +1,4 @@
-"""Answers that no rule could extract: a judge extracts them; its results count once it has read every reply."""
+"""Answers that no rule could extract: a judge extracts them, and they count once all replies are read."""
 
 from __future__ import annotations
 

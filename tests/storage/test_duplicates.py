@@ -34,7 +34,7 @@ BY = command_line_person()
 STEM = "Is there a pleural effusion on the left side?"
 
 
-def closed(number, stem=STEM, answer="yes", *, exam=1, **fields):
+def make_closed_question(number, stem=STEM, answer="yes", *, exam=1, **fields):
     radiographs = [{"id": "pa", "file": "pa.png", "view": "PA"}]
     return make_record(
         number,
@@ -72,13 +72,13 @@ def load_problems(importer, check):
 def questions(importer):
     importer(
         to_json_lines(
-            closed(1, explanation="A short explanation of it."),
-            closed(2, STEM.upper(), explanation="A longer explanation of the same question."),
-            closed(3, STEM.replace("left", "right")),
-            closed(4, STEM.replace("a pleural", "no pleural"), answer="no"),
-            closed(5, exam=2),
-            closed(6, "Is there a pneumothorax?", exam=2),
-            closed(7, "Is there any pneumothorax?", answer="no", exam=2),
+            make_closed_question(1, explanation="A short explanation of it."),
+            make_closed_question(2, STEM.upper(), explanation="A longer explanation of the same question."),
+            make_closed_question(3, STEM.replace("left", "right")),
+            make_closed_question(4, STEM.replace("a pleural", "no pleural"), answer="no"),
+            make_closed_question(5, exam=2),
+            make_closed_question(6, "Is there a pneumothorax?", exam=2),
+            make_closed_question(7, "Is there any pneumothorax?", answer="no", exam=2),
         )
     )
     return importer
@@ -115,7 +115,7 @@ def test_both_questions_of_a_contradiction_are_listed_and_none_is_marked_as_a_du
 
 def test_marking_switches_the_checks_on_and_covers_the_questions_of_the_search(questions):
     report = find(questions)
-    questions(to_json_lines(closed(8, exam=3)))  # imported after the search
+    questions(to_json_lines(make_closed_question(8, exam=3)))  # imported after the search
     mark(questions, report)
     with read_only_session(questions.engine) as db:
         lines = {line.check: line for line in load_check_report(db, by=BY, dataset="d").lines}
@@ -130,7 +130,7 @@ def test_marking_again_replaces_the_marks(questions):
 
 
 def test_nothing_is_stored_above_the_limit(importer):
-    importer(to_json_lines(*(closed(n, exam=n // 2) for n in range(1, 41))))
+    importer(to_json_lines(*(make_closed_question(n, exam=n // 2) for n in range(1, 41))))
     report = find(importer)
     with pytest.raises(Refused, match="19 of 40 questions of the dataset would be marked"):
         mark(importer, report)
@@ -139,8 +139,8 @@ def test_nothing_is_stored_above_the_limit(importer):
     assert len(load_problems(importer, Check.DUPLICATE)) == 19
 
 
-def test_no_duplicates_are_a_result(importer):
-    importer(to_json_lines(closed(1)))
+def test_a_report_without_duplicates_marks_nothing(importer):
+    importer(to_json_lines(make_closed_question(1)))
     report = find(importer)
     assert (report.marks, report.contradictions) == ((), ())
     mark(importer, report)
@@ -148,7 +148,7 @@ def test_no_duplicates_are_a_result(importer):
 
 
 def test_a_dataset_that_does_not_exist_is_refused(importer):
-    importer(to_json_lines(closed(1)))
+    importer(to_json_lines(make_closed_question(1)))
     with pytest.raises(NotFound):
         find_duplicates(by=BY, dataset="x", read_session=lambda: read_only_session(importer.engine))
 
@@ -177,7 +177,9 @@ def test_wordings_are_compared_across_exams(questions):
 def test_the_command_shows_shares_and_marks(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "home"))
     file = tmp_path / "q.jsonl"
-    file.write_bytes(to_json_lines(closed(1), closed(2), closed(3, answer="no")))
+    file.write_bytes(
+        to_json_lines(make_closed_question(1), make_closed_question(2), make_closed_question(3, answer="no"))
+    )
     assert cli.main(["import", "questions", str(file), "--dataset", "d", "--without-images"]) == 0
     assert cli.main(["duplicates", "find", "d"]) == 0
     output = capsys.readouterr().out
@@ -193,7 +195,7 @@ def test_the_command_shows_shares_and_marks(tmp_path, monkeypatch, capsys):
 @pytest.fixture
 def drawn(importer):
     stems = ("Is there a pneumothorax?", "Is a pneumothorax present?", "Does the film show a pneumothorax?")
-    importer(to_json_lines(*(closed(n, stem, exam=n) for n, stem in enumerate(stems, start=1))))
+    importer(to_json_lines(*(make_closed_question(n, stem, exam=n) for n, stem in enumerate(stems, start=1))))
     draw_and_store(importer)
     return importer
 
@@ -246,7 +248,7 @@ def test_a_pair_of_another_dataset_is_not_judged(drawn):
 
 
 def test_a_dataset_without_similar_wordings_has_nothing_to_judge(importer):
-    importer(to_json_lines(closed(1)))
+    importer(to_json_lines(make_closed_question(1)))
     with pytest.raises(Refused, match="Nothing to judge"):
         draw_and_store(importer)
     assert load(importer).pairs == ()
