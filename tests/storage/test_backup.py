@@ -12,13 +12,13 @@ from sqlalchemy import func, select
 
 from accounts import service as accounts
 from domain.errors import AlreadyThere, Refused
-from domain.restored_names import Role
+from domain.people import Role
 from storage.backup import check_backup, make_backup, restore_backup
 from storage.backup.tables import count_rows, inspect_tables, iterate_lines
 from storage.engine import make_engine
 from storage.images.files import get_image_store
 from storage.rows.audit import AuditRow
-from storage.rows.restored_names import PersonRow, SignInRow
+from storage.rows.people import PersonRow, SignInRow
 from storage.rows.releases import ReleaseRow
 from storage.schema import downgrade, is_current, read_revision
 from storage.unit_of_work import read_only_session, unit_of_work

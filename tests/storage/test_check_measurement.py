@@ -23,7 +23,7 @@ BY = command_line_person()
 
 @pytest.fixture
 def world(engine):
-    """All 12 questions are judged; the first 3 have several right answers."""
+    """All 12 questions, which represent 120, are judged; the first 3 have several right answers."""
     return make_judged_world(engine)
 
 
