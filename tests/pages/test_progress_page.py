@@ -82,9 +82,7 @@ def test_verdicts_are_counted_and_errors_have_share_and_interval(workspace, open
 def test_kappas_of_the_tiers_are_shown_with_their_n(workspace, open_progress_page):
     world = make_world(workspace, questions=6, per_exam=1, assigned_to=["ruth"])
     for number in world.questions:
-        save_verdict(
-            world, make_acceptance(world, question=number)
-        )  # the reviewer rates each question as medium
+        save_verdict(world, make_acceptance(world, question=number))  # rated as medium
     kappas = next(table.value for table in open_progress_page().dataframe if "Kappa" in table.value)
     assert list(kappas["Estimate"]) == ["0.00", "0.00"]
     assert list(kappas["95 % interval"]) == ["none", "none"]

@@ -100,7 +100,7 @@ def test_statistics_are_served_as_figures_and_tables(get, sign_in_as):
     assert get("/files/statistics/task.svg?dataset=other").status_code == 404
 
 
-def test_zip_is_a_complete_release_that_verifies(get, sign_in_as, tmp_path):
+def test_zip_is_a_complete_release_that_passes_verification(get, sign_in_as, tmp_path):
     sign_in_as("cora", Role.COORDINATOR)
     response = get(ZIP)
     with zipfile.ZipFile(io.BytesIO(response.content)) as archive:

@@ -92,9 +92,8 @@ def test_release_is_created_and_its_files_are_linked(page):
 
 def test_creating_a_release_again_changes_nothing(page, run_page):
     create_release(page, "v1")
-    page = create_release(
-        run_page(PAGE), "v1"
-    )  # in another tab; in the same tab it would count as a double click
+    # In another tab: in the same one, the second creation would count as a double click.
+    page = create_release(run_page(PAGE), "v1")
     assert "identical release already existed" in get_text(page)
     assert len(load_releases()) == 1
 

@@ -142,7 +142,7 @@ def test_page_is_not_found_for_other_roles(sign_in_as, workspace, run_page, role
 def test_a_batch_balanced_by_findings_is_drawn_and_cannot_be_extended(
     coordinator, workspace, open_page, tmp_path
 ):
-    """Five of ten exams with one question are healthy and five have an effusion: 1 and 3 are drawn."""
+    """Ten exams with one question each, five healthy and five with an effusion: 1 and 3 are drawn."""
     reports = ["The lungs are clear.", "Left pleural effusion."]
     records = [
         make_record(
@@ -210,9 +210,7 @@ def test_the_comparison_recommends_a_strategy_for_each_purpose(coordinator, work
     page = open_page(PAGE)
     find_by_label(page.toggle, "Show the comparison").set_value(True).run()
     text = get_text(page)
-    assert (
-        "to find errors, draw 50 % uniform, rest by risk" in text
-    )  # all 100 questions with a risk are drawn
+    assert "to find errors, draw 50 % uniform, rest by risk" in text  # all 100 risky questions are drawn
     assert "Both values are assumptions" in text
     assert "by all sources of risk" in text
     find_by_label(page.number_input, "Odds ratio of an error at the highest risk").set_value(1.0).run()

@@ -107,7 +107,7 @@ READING_COMMANDS = {
     "migrate": ["migrate"],
 }
 #: Commands that are not tested here; most of them change the workspace or create another one.
-WRITING_COMMANDS = {
+UNTESTED_COMMANDS = {
     "user add", "user roles", "user mail", "user reset-second-factor", "user disable", "user enable",
     "user sign-out", "user first-admin",
     "user password", "import questions", "import boxes", "import predictions", "import readings",
@@ -173,7 +173,7 @@ def _list_subcommands(parser: argparse.ArgumentParser, *path: str) -> Iterator[s
 
 
 def test_every_command_is_in_exactly_one_list():
-    assert sorted([*READING_COMMANDS, *WRITING_COMMANDS, *FILE_COMMANDS]) == sorted(list_commands())
+    assert sorted([*READING_COMMANDS, *UNTESTED_COMMANDS, *FILE_COMMANDS]) == sorted(list_commands())
 
 
 @pytest.fixture(autouse=True)

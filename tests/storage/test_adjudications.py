@@ -200,7 +200,7 @@ def test_release_has_adjudicated_questions_and_no_open_disputes(world, anna, tmp
         100,
         600,
         200,
-    ]  # the boxes overlap enough to count as equal, so that of the first reviewer is released
+    ]  # the boxes overlap enough to count as equal, so the box of the first is released
     corrections = (tmp_path / "v1" / "corrections.jsonl").read_text(encoding="utf-8")
     assert '"who":"anna"' in corrections
     excluded = (tmp_path / "v1" / "left_out.jsonl").read_text(encoding="utf-8")
@@ -219,9 +219,8 @@ def test_adjudication_without_a_drawn_radiograph_needs_a_confirmation_and_export
     q4_lines = [line for line in lines if '"question_id":"Q4"' in line]
     assert q4_lines
     assert all('"image":"not drawn, confirmed"' in line for line in q4_lines)
-    assert not any(
-        '"image"' in line for line in lines if line not in q4_lines
-    )  # not recorded for the other questions
+    # It is not recorded for the other questions.
+    assert not any('"image"' in line for line in lines if line not in q4_lines)
 
 
 def test_stale_adjudication_rules_are_refused_with_a_message_that_shows_both(world, anna):

@@ -207,9 +207,8 @@ def test_existing_boxes_are_replaced_only_on_request_and_only_on_annotated_radio
     assert (planned.changes, planned.excluded) == ((), {BoxExclusion.HAS_BOXES: ("q-4",)})
     with pytest.raises(Refused, match="changes no question"):
         correct(importer, content)
-    content_of_other_radiograph = make_coco(
-        ("b.png", "Nodule", 2, 2, 6, 6)
-    )  # on the other radiograph: nothing is replaced
+    # A box on the other radiograph replaces nothing.
+    content_of_other_radiograph = make_coco(("b.png", "Nodule", 2, 2, 6, 6))
     correct(importer, content_of_other_radiograph)
     assert load_boxes(importer, 4) == [
         ("r2", "Nodule", (1, 1, 5, 5), 100),

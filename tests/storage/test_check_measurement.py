@@ -159,6 +159,5 @@ def test_the_command_prints_the_figures(sqlite_engine, tmp_path, monkeypatch, ca
     assert main(["check", "demo", "--measured"]) == 0
     output = capsys.readouterr().out
     assert "several right answers, more than one correct answer: precision " in output
-    assert (
-        "stem gives the answer away: precision not measured yet" in output
-    )  # this check reported no question
+    # This check reported no question.
+    assert "stem gives the answer away: precision not measured yet" in output

@@ -30,12 +30,12 @@ pytestmark = pytest.mark.full  # starts a model server
 def assign_generated(world):
     """Draw all questions of the dataset "made" and assign them to ruth."""
     with unit_of_work(world.engine) as db:
-        dataset = db.execute(select(DatasetRow.id).where(DatasetRow.name == "made")).scalar_one()
-        query = select(QuestionRow.id).where(QuestionRow.dataset_id == dataset).order_by(QuestionRow.id)
+        dataset_id = db.execute(select(DatasetRow.id).where(DatasetRow.name == "made")).scalar_one()
+        query = select(QuestionRow.id).where(QuestionRow.dataset_id == dataset_id).order_by(QuestionRow.id)
         numbers = list(db.execute(query).scalars())
-        batch = make_batch(db, dataset_id=dataset, name="made", questions=numbers, probability=1.0)
+        batch = make_batch(db, dataset_id=dataset_id, name="made", questions=numbers, probability=1.0)
         assign_all(db, batch=batch, questions=numbers, person=world.people["ruth"])
-    return replace(world, dataset="made", dataset_id=dataset, questions=tuple(numbers), batch=batch)
+    return replace(world, dataset="made", dataset_id=dataset_id, questions=tuple(numbers), batch=batch)
 
 
 @pytest.fixture

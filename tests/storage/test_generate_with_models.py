@@ -317,9 +317,8 @@ def test_a_custom_prompt_version_is_used_and_an_unrelated_prompt_is_refused(
         models.save_prompt(db, by=BY, content=changed_content, note="Shorter", now=NOW)
     assert generate("gemex", source, out, "--prompt", "gemex-questions@2") == 0
     assert {line["source"]["prompt_version"] for line in read_lines(out)} == {"gemex-questions@2"}
-    assert (
-        generate("gemex", source, tmp_path / "third.jsonl") == 0
-    )  # the shipped version is still the default
+    # The shipped version is still the default.
+    assert generate("gemex", source, tmp_path / "third.jsonl") == 0
     lines = read_lines(tmp_path / "third.jsonl")
     assert {line["source"]["prompt_version"] for line in lines} == {"gemex-questions@1"}
     assert generate("gemex", source, tmp_path / "x.jsonl", "--prompt", "mcq@1") == 1
@@ -359,10 +358,8 @@ def test_boxes_of_regions_are_taken_from_the_scene_graph_of_the_image(tmp_path, 
     }
     assert boxes == {
         "cardiac silhouette": ("aa-bb", (80, 90, 150, 180)),
-        "left lower lung zone": (
-            "aa-bb",
-            (120, 100, 210, 200),
-        ),  # this box grows to contain that of the angle
+        # The box of the zone grows to contain the box of the angle.
+        "left lower lung zone": ("aa-bb", (120, 100, 210, 200)),
     }
     assert {tuple(line["box_grid"]) for line in read_lines(out) if "boxes" in line} == {(224, 224)}
     assert "region without a box (the question is kept)" in capsys.readouterr().out
