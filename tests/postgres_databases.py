@@ -37,7 +37,7 @@ _RESTART_SEQUENCES = """
     SELECT setval(seqrelid::regclass, seqstart, false) FROM pg_sequence
     WHERE pg_sequence_last_value(seqrelid) IS NOT NULL
 """
-# The planner assumes a size of a table that was never vacuumed (-1), and none of one that was empty then.
+# The planner assumes rows in a table that was never vacuumed (-1), but none in one vacuumed while empty.
 _FORGET_VACUUM = """
     UPDATE pg_class SET reltuples = -1
     WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND reltuples <> -1
@@ -46,7 +46,7 @@ _FORGET_VACUUM = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Database:
-    """A database that is equal to the template, with its settings and catalogs and the template's rows."""
+    """A database that is equal to the template, with the state of its schema and the template's rows."""
 
     name: str
     schema: list[TupleRow]
@@ -68,7 +68,7 @@ class DatabasePool:
 
     @contextmanager
     def lend(self) -> Iterator[str]:
-        """Lend a database that is equal to the template. Yields its URL; no test had its name before."""
+        """Lend a database that is equal to the template. Yields its URL; no name is used twice."""
         database = self._unused.pop() if self._unused else self._create()
         yield self._make_url(database.name)
         name = _make_name()
@@ -76,7 +76,7 @@ class DatabasePool:
             self._rename(database.name, name)
             with self._connect(name) as connection:
                 schema = _empty(connection, database)
-        except (psycopg.Error, DBAPIError):  # for example, it does not accept connections any more
+        except (psycopg.Error, DBAPIError):  # for example, the database accepts no more connections
             schema = None
         if schema is None:
             self._administer(f'DROP DATABASE IF EXISTS "{database.name}" WITH (FORCE)')
@@ -92,7 +92,7 @@ class DatabasePool:
             return _Database(name=name, schema=_read_schema(connection), rows=_read_rows(connection))
 
     def _rename(self, name: str, new_name: str) -> None:
-        """Close the connections of the test. A process that it left behind cannot connect to the new name."""
+        """Close the connections and rename the database, so that remaining processes of the test lose it."""
         self._administer(
             f"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '{name}'"
         )

@@ -1,4 +1,4 @@
-"""Endpoints, model runs and prompts on their pages, and to which endpoints a dataset may be sent."""
+"""The pages Endpoints, Model runs and Prompts: what a person enters, starts, cancels and compares."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.storage.model_server import MODEL, make_body, running_model_server
 from tests.storage.worlds import SECRETS, make_world
 
 ENDPOINTS, RUNS, PROMPTS = "pages/endpoints.py", "pages/model_runs.py", "pages/prompts.py"
-PLANTED = "sk-planted-0123456789abcdef"
+PLANTED_API_KEY = "sk-planted-0123456789abcdef"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def press(page, label):
 
 
 def read_text(page) -> str:
-    """The text without the sign that keeps addresses from becoming links."""
+    """Return the text without the invisible characters that keep addresses from becoming links."""
     return get_text(page).replace("\u2060", "")
 
 
@@ -53,7 +53,7 @@ def add_run(server, texts) -> None:
 
 
 def test_an_admin_adds_and_tests_an_endpoint(sign_in_as, run_page, server, monkeypatch):
-    monkeypatch.setenv("OVERREAD_MODEL_KEY_PLANTED", PLANTED)
+    monkeypatch.setenv("OVERREAD_MODEL_KEY_PLANTED", PLANTED_API_KEY)
     sign_in_as("ada", Role.ADMIN)
     page = run_page(ENDPOINTS)
     assert "No endpoint yet" in read_text(page)
@@ -65,11 +65,11 @@ def test_an_admin_adds_and_tests_an_endpoint(sign_in_as, run_page, server, monke
     assert "Saved local." in read_text(page)
     page = press(page, "Test")
     assert f"local answered as {MODEL}" in read_text(page)
-    assert server.headers[0]["authorization"] == f"Bearer {PLANTED}"
-    assert PLANTED not in str(page)
+    assert server.headers[0]["authorization"] == f"Bearer {PLANTED_API_KEY}"
+    assert PLANTED_API_KEY not in str(page)
 
 
-def test_the_message_names_a_wrong_field_below_the_form(sign_in_as, run_page):
+def test_the_message_for_an_invalid_price_names_its_field(sign_in_as, run_page):
     sign_in_as("ada", Role.ADMIN)
     page = run_page(ENDPOINTS)
     for label, value in (
@@ -83,7 +83,7 @@ def test_the_message_names_a_wrong_field_below_the_form(sign_in_as, run_page):
     assert "Input price (USD per million tokens): must be a number of dollars" in read_text(page)
 
 
-def test_a_failed_test_shows_the_reason(sign_in_as, run_page, server):
+def test_a_failed_test_of_an_endpoint_shows_the_reason(sign_in_as, run_page, server):
     add_run(server, ["x"])
     with unit_of_work() as db:
         endpoint = Endpoint(name="local", url="http://127.0.0.1:9/v1", model=MODEL, data_use=DataUse.LOCAL)
@@ -110,7 +110,7 @@ def test_a_coordinator_starts_a_run_and_sees_a_request(sign_in_as, run_page, ser
     assert server.seen["behave: refusal"] == 2
 
 
-def test_a_run_that_the_server_cannot_make_says_why(sign_in_as, run_page, server):
+def test_a_run_that_the_endpoint_refuses_shows_the_reason(sign_in_as, run_page, server):
     add_run(server, ["behave: unauthorised"])
     sign_in_as("cora", Role.COORDINATOR)
     page = press(run_page(RUNS), "Start")

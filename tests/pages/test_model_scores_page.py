@@ -32,16 +32,18 @@ def find_table(page, column):
 
 
 @pytest.mark.full
-def test_an_empty_workspace_says_what_is_needed(coordinator, run_page):
+def test_page_of_an_empty_workspace_states_that_there_are_no_answers(coordinator, run_page):
     assert "No answers yet" in get_text(run_page(PAGE))
 
 
 @pytest.mark.full
-def test_scores_are_computed_and_shown_by_sections(coordinator, run_page, workspace_engine, tmp_path):
+def test_scores_are_computed_and_shown_in_sections(coordinator, run_page, workspace_engine, tmp_path):
     make_evaluation_world(workspace_engine, tmp_path / "workspace")
     for name, letter in (("good", ""), ("biased", "A")):
         plan(name)
-        lines = [{"question_id": item, "raw": letter or key} for item, key in list_questions(name)]
+        lines = [
+            {"question_id": question_id, "raw": letter or key} for question_id, key in list_questions(name)
+        ]
         answer(tmp_path, name, lines)
     page = run_page(PAGE)
     assert "The scores of biased, good are not computed yet" in get_text(page)
@@ -71,16 +73,16 @@ def test_scores_are_computed_and_shown_by_sections(coordinator, run_page, worksp
 
 
 @pytest.mark.full
-def test_scores_from_outside_are_imported_and_shown(coordinator, run_page, workspace_engine, tmp_path):
+def test_external_scores_are_imported_and_shown(coordinator, run_page, workspace_engine, tmp_path):
     make_evaluation_world(workspace_engine, tmp_path / "workspace")
     plan("net")
     questions = list_questions("net")
-    answer(tmp_path, "net", [{"question_id": item, "raw": key} for item, key in questions])
+    answer(tmp_path, "net", [{"question_id": question_id, "raw": key} for question_id, key in questions])
     page = press(run_page(PAGE), "Import scores")
     assert "Choose a CSV file." in get_text(page)
     rows = [
         "question_id,evaluation,name,version,score",
-        *(f"{item},net,GREEN,1.0,40" for item, _ in questions),
+        *(f"{question_id},net,GREEN,1.0,40" for question_id, _ in questions),
     ]
     [uploader] = page.file_uploader
     uploader.set_value(("green.csv", "\n".join(rows).encode(), "text/csv"))
@@ -96,7 +98,11 @@ def test_a_private_split_is_opened_by_a_button_and_recorded_once(
 ):
     make_evaluation_world(workspace_engine, tmp_path / "workspace", private=0.5)
     plan("secret", split=Split.PRIVATE)
-    answer(tmp_path, "secret", [{"question_id": item, "raw": key} for item, key in list_questions("secret")])
+    answer(
+        tmp_path,
+        "secret",
+        [{"question_id": question_id, "raw": key} for question_id, key in list_questions("secret")],
+    )
     page = press(run_page(PAGE), "Compute scores")
     wait_for_jobs()
     page = page.run()
@@ -110,6 +116,6 @@ def test_a_private_split_is_opened_by_a_button_and_recorded_once(
 
 
 @pytest.mark.full
-def test_nobody_else_opens_the_page(sign_in_as, run_page):
+def test_a_reviewer_cannot_open_the_page(sign_in_as, run_page):
     sign_in_as("ruth", Role.REVIEWER)
     assert "Model scores" not in [title.value for title in run_page(PAGE).title]

@@ -28,7 +28,7 @@ def find_button(page, beginning):
 
 
 @pytest.mark.slow
-def test_saving_the_rules_shows_what_they_mean(page):
+def test_message_after_saving_repeats_the_saved_rule(page):
     page = page.radio[0].set_value("deidentified").run()
     page = find_button(page, "Save rules").click().run()
     assert not page.exception

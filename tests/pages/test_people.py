@@ -112,5 +112,5 @@ def test_page_is_not_found_for_other_roles(sign_in_as, run_page, role):
     assert get_text(run_page(PEOPLE)) == "Page not found."
 
 
-def test_without_a_sign_in_nothing_is_shown(browser, run_page):
+def test_without_a_sign_in_only_a_message_is_shown(browser, run_page):
     assert get_text(run_page(PEOPLE)) == "You are signed out."

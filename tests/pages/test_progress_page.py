@@ -14,7 +14,7 @@ PAGE = "pages/progress.py"
 
 @pytest.fixture
 def open_progress_page(sign_in_as, run_page):
-    """The page as the coordinator cora sees it."""
+    """Opens the page as the coordinator cora."""
 
     def run():
         sign_in_as("cora", Role.COORDINATOR)
@@ -33,19 +33,19 @@ def get_unescaped_text(page):
     return get_text(page).replace("\\", "")
 
 
-def test_without_a_batch_the_page_leads_to_drawing_one(workspace, sign_in_as, open_page):
+def test_page_without_a_batch_shows_a_message(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
     page = open_page(PAGE)
     assert "No batch yet" in get_text(page)
 
 
-def test_a_reviewer_does_not_get_the_page(workspace, sign_in_as, run_page):
+def test_page_is_not_found_for_a_reviewer(workspace, sign_in_as, run_page):
     make_world(workspace)
     sign_in_as("ruth", Role.REVIEWER)
     assert "Page not found." in get_text(run_page(PAGE))
 
 
-def test_unassigned_batch_leads_to_assigning(workspace, sign_in_as, open_page):
+def test_page_of_an_unassigned_batch_shows_a_message(workspace, sign_in_as, open_page):
     make_world(workspace)
     sign_in_as("cora", Role.COORDINATOR)
     assert "No questions of this batch are assigned yet" in get_text(open_page(PAGE))
@@ -79,10 +79,10 @@ def test_verdicts_are_counted_and_errors_have_share_and_interval(workspace, open
     assert (row["Questions"], row["n"], row["Share"]) == (1, 4, "25.0 %")
 
 
-def test_tiers_show_kappa_with_its_n(workspace, open_progress_page):
+def test_kappas_of_the_tiers_are_shown_with_their_n(workspace, open_progress_page):
     world = make_world(workspace, questions=6, per_exam=1, assigned_to=["ruth"])
     for number in world.questions:
-        save_verdict(world, make_acceptance(world, question=number))  # the reviewer rates each as medium
+        save_verdict(world, make_acceptance(world, question=number))  # rated as medium
     kappas = next(table.value for table in open_progress_page().dataframe if "Kappa" in table.value)
     assert list(kappas["Estimate"]) == ["0.00", "0.00"]
     assert list(kappas["95 % interval"]) == ["none", "none"]

@@ -1,4 +1,4 @@
-"""The routes that the reading form uses to save, called as a browser and as a stranger."""
+"""The routes that the reading form uses to save, called by a reader's browser and by other people."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Client:
             self._ask("POST", path, REQUEST_HEADERS if headers is None else headers, json=body)
         )
 
-    async def _ask(self, method, path, headers, **more):
+    async def _ask(self, method, path, headers, **options):
         transport = httpx.ASGITransport(app=Starlette(routes=ROUTES))
         async with httpx.AsyncClient(
             transport=transport, base_url="http://overread.example", cookies=self.cookies
         ) as client:
             headers = {"X-Overread-Person": str(self.person.id)} | headers
-            return await client.request(method, path, headers=headers, **more)
+            return await client.request(method, path, headers=headers, **options)
 
 
 def make_answer_body(**changes):
@@ -81,7 +81,7 @@ def test_an_answer_sent_twice_is_saved_once(client):
     assert count_rows(ReadingRow) == 1
 
 
-def test_an_answer_without_the_radiograph_needs_the_confirmation(client):
+def test_an_answer_without_a_drawn_radiograph_needs_a_confirmation(client):
     refused = client.post("/reading/answer", make_answer_body(image_display="not drawn"))
     assert (refused.status_code, refused.json()["kind"]) == (422, "Refused")
     assert count_rows(ReadingRow) == 0
@@ -234,7 +234,7 @@ def test_comments_never_reach_a_reader(workspace, sign_in_as, browser, run_page)
         ]  # fmt: skip
     assert sum(response.status_code == 200 for response in responses) >= 7
     page = run_page("pages/read.py")
-    wire = "".join(response.text for response in responses) + str(page.main) + repr(page.session_state)
-    assert "PLANTED" not in wire
+    sent_text = "".join(response.text for response in responses) + str(page.main) + repr(page.session_state)
+    assert "PLANTED" not in sent_text
     for path in ("/review/comment", "/review/comments"):
         assert client.post(path, {"batch": 1, "question": 1, "text": "x"}).status_code in (403, 404)

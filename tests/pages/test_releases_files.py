@@ -1,4 +1,4 @@
-"""GET /files/…: who gets a file and who gets no byte of it, by raw HTTP behind the gate."""
+"""GET /files/…: which people get a file, tested with HTTP requests through the gate."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def release_folder(workspace, stored_release):
     shutil.copyfile(home / "overread.sqlite", current_workspace().home / "overread.sqlite")
     shutil.copytree(home / "releases", current_workspace().releases)
     written_release = replace(written_release, folder=current_workspace().releases / "demo" / "v1")
-    with unit_of_work(workspace) as db:  # recorded already: only its folder is updated
+    with unit_of_work(workspace) as db:  # already recorded: this updates its folder only
         record_release(db, by=command_line_person(), release=written_release, now=NOW)
     current_workspace().refusals.mkdir()
     (current_workspace().refusals / "20260302-demo.csv").write_text("file,record,field,reason\n")
@@ -100,7 +100,7 @@ def test_statistics_are_served_as_figures_and_tables(get, sign_in_as):
     assert get("/files/statistics/task.svg?dataset=other").status_code == 404
 
 
-def test_zip_is_a_complete_release_that_verifies(get, sign_in_as, tmp_path):
+def test_zip_is_a_complete_release_that_passes_verification(get, sign_in_as, tmp_path):
     sign_in_as("cora", Role.COORDINATOR)
     response = get(ZIP)
     with zipfile.ZipFile(io.BytesIO(response.content)) as archive:

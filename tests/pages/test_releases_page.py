@@ -53,7 +53,7 @@ def load_releases():
         return list_releases(db, by=command_line_person())
 
 
-def test_without_a_batch_the_page_leads_to_drawing_one(workspace, sign_in_as, open_page):
+def test_page_without_a_batch_shows_a_message(workspace, sign_in_as, open_page):
     sign_in_as("cora", Role.COORDINATOR)
     assert "No batches yet" in get_text(open_page(PAGE))
 
@@ -92,7 +92,8 @@ def test_release_is_created_and_its_files_are_linked(page):
 
 def test_creating_a_release_again_changes_nothing(page, run_page):
     create_release(page, "v1")
-    page = create_release(run_page(PAGE), "v1")  # another tab; in this one it would count as a double click
+    # In another tab: in the same one, the second creation would count as a double click.
+    page = create_release(run_page(PAGE), "v1")
     assert "identical release already existed" in get_text(page)
     assert len(load_releases()) == 1
 

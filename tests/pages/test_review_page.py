@@ -98,7 +98,7 @@ def test_blind_question_is_sent_without_anything_that_reveals_its_key(open_revie
     assert not [word for word in SECRETS.values() if word in get_sent_text(page)]
 
 
-def test_after_the_own_answer_both_answers_are_sent(open_review_page):
+def test_key_and_own_answer_are_sent_after_the_own_answer_is_saved(open_review_page):
     def save_answer(db, world):
         save_own_answer(
             db,
@@ -138,12 +138,12 @@ def test_opened_report_is_sent_with_the_fixed_rating(open_review_page):
 
 
 @pytest.mark.parametrize(
-    ("parts", "ratings", "flags"),
+    ("parts", "rating_count", "has_flags"),
     [(FormScope.ALL, 4, True), (FormScope.IMAGE_ALIGNMENT, 1, False), (FormScope.KEY, 0, False)],
 )
-def test_form_shows_only_the_fields_its_batch_requests(open_review_page, parts, ratings, flags):
+def test_form_shows_only_the_fields_its_batch_requests(open_review_page, parts, rating_count, has_flags):
     requested_fields = get_form_data(open_review_page(parts=parts))["requested"]
-    assert (len(requested_fields["ratings"]), requested_fields["flags"]) == (ratings, flags)
+    assert (len(requested_fields["ratings"]), requested_fields["flags"]) == (rating_count, has_flags)
 
 
 def test_clarity_is_not_requested_without_an_explanation(open_review_page):

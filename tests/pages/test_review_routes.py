@@ -1,7 +1,7 @@
 """The routes that the review form uses, called with and without a valid sign-in and origin.
 
-``/review/question`` returns another question, and ``/review/viewing-times`` stores viewing times. ``next``
-has the data of a question on the form.
+``/review/question`` returns the requested question, and ``/review/viewing-times`` stores viewing times. In a
+response, ``next`` contains the data of the question that the form shows then.
 """
 
 import asyncio
@@ -45,13 +45,13 @@ class Client:
     def post(self, path, json, headers=None):
         return asyncio.run(self._ask("POST", path, headers or REQUEST_HEADERS, json=json))
 
-    async def _ask(self, method, path, headers, **more):
+    async def _ask(self, method, path, headers, **options):
         transport = httpx.ASGITransport(app=Starlette(routes=ROUTES))
         async with httpx.AsyncClient(
             transport=transport, base_url="http://overread.example", cookies=self.cookies
         ) as client:
             headers = headers | {PERSON_HEADER: str(self.page_owner.id)}
-            return await client.request(method, path, headers=headers, **more)
+            return await client.request(method, path, headers=headers, **options)
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ GENERATOR_COLUMNS = ("generator", "generator_version", "prompt_version")
 
 
 def plant_machine_opinions(engine):
-    """Give both questions opinions of machines, each with the canary: checks, jury, models and origin."""
+    """Insert the canary into all machine opinions on both questions: checks, jury, models and origin."""
     with sqlite3.connect(
         engine.url.database
     ) as database:  # without foreign keys: no run and no jury is needed
@@ -165,8 +165,8 @@ def plant_machine_opinions(engine):
             for table, columns in OPINIONS.items():
                 values = {"question_id": number, **columns}
                 names = ", ".join(values)
-                places = ", ".join(f":{name}" for name in values)
-                database.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", values)
+                placeholders = ", ".join(f":{name}" for name in values)
+                database.execute(f"INSERT INTO {table} ({names}) VALUES ({placeholders})", values)
         for name in GENERATOR_COLUMNS:
             database.execute(f"UPDATE question SET {name} = ?", (CANARY,))
 
@@ -179,10 +179,10 @@ def test_no_opinion_of_a_machine_is_sent_before_the_verdict(workspace, sign_in_a
     client = Client(browser.cookies, sign_in_as("ruth"))
     page = run_page("pages/review.py")
     [form] = [element for element in page.main if element.type == "bidi_component"]
-    received = [form.proto.json or form.proto.mixed.json, get_text(page)]
+    received_texts = [form.proto.json or form.proto.mixed.json, get_text(page)]
     if mode is Mode.ANSWER_FIRST:
         own_answer = {**BASE, "answer": [0], "confidence": 3, "image_display": "drawn"}
-        received.append(client.post("/review/own-answer", json=own_answer).text)
+        received_texts.append(client.post("/review/own-answer", json=own_answer).text)
     for path, body in (
         ("/review/question", {"target": 2}),
         ("/review/question", {"target": 1}),
@@ -195,17 +195,17 @@ def test_no_opinion_of_a_machine_is_sent_before_the_verdict(workspace, sign_in_a
     ):
         response = client.post(path, json={**BASE, **body})
         assert response.status_code == 200, response.text
-        received.append(response.text)
+        received_texts.append(response.text)
     sheet = response.json()["next"]
     assert sheet["questionWithKey"] is not None
     assert sheet["questionWithKey"]["difficulty"] is None
-    assert not [text for text in received if CANARY in text or '"difficulty":"easy"' in text]
+    assert not [text for text in received_texts if CANARY in text or '"difficulty":"easy"' in text]
 
-    received = client.post("/review/verdict", json=make_verdict()).text  # with the next question
-    assert CANARY not in received
-    judged = client.post("/review/question", json={**BASE, "question": 2, "target": "last"})
-    assert judged.json()["next"]["questionWithKey"]["difficulty"] == "easy"
-    assert CANARY not in judged.text
+    verdict_response = client.post("/review/verdict", json=make_verdict()).text  # with the next question
+    assert CANARY not in verdict_response
+    judged_response = client.post("/review/question", json={**BASE, "question": 2, "target": "last"})
+    assert judged_response.json()["next"]["questionWithKey"]["difficulty"] == "easy"
+    assert CANARY not in judged_response.text
 
 
 def test_verdict_without_a_difficulty_is_complete_with_one_key_accept(workspace, sign_in_as, browser):
@@ -285,7 +285,7 @@ def test_repeated_verdict_keeps_its_first_image_display(client):
         assert db.execute(select(VerdictRow.image)).scalars().all() == ["not drawn, confirmed"]
 
 
-def test_an_own_answer_without_the_radiograph_needs_the_confirmation(workspace, sign_in_as, browser):
+def test_an_own_answer_without_a_drawn_radiograph_needs_a_confirmation(workspace, sign_in_as, browser):
     make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(mode=Mode.ANSWER_FIRST))
     client = Client(browser.cookies, sign_in_as("ruth"))
     own_answer = {**BASE, "answer": [0], "confidence": 3}
@@ -301,7 +301,7 @@ def test_an_own_answer_without_the_radiograph_needs_the_confirmation(workspace, 
         assert verify_audit(db, by=command_line_person()).fault is None
 
 
-def test_opening_the_report_without_the_radiograph_needs_confirmation(workspace, sign_in_as, browser):
+def test_opening_the_report_without_a_drawn_radiograph_needs_a_confirmation(workspace, sign_in_as, browser):
     make_world(workspace, questions=2, assigned_to=["ruth"], settings=BatchSettings(show_report=True))
     client = Client(browser.cookies, sign_in_as("ruth"))
     opening = {**BASE, "image_alignment": 4}
@@ -405,8 +405,8 @@ def test_comments_are_sent_loaded_and_read(client):
             db, by=command_line_person(), batch="first", question_row_id=1, reviewer="ruth",
             text="The right one.", now=NOW,
         )  # fmt: skip
-    target = {"batch": 1, "question": 2, "target": 1}
-    assert client.post("/review/question", json=target).json()["next"]["comments"] == {
+    request_body = {"batch": 1, "question": 2, "target": 1}
+    assert client.post("/review/question", json=request_body).json()["next"]["comments"] == {
         "total": 2,
         "unread": 1,
     }
@@ -415,7 +415,7 @@ def test_comments_are_sent_loaded_and_read(client):
         ("You", "Which side?"),
         ("Command line", "The right one."),
     ]
-    assert client.post("/review/question", json=target).json()["next"]["comments"] == {
+    assert client.post("/review/question", json=request_body).json()["next"]["comments"] == {
         "total": 2,
         "unread": 0,
     }

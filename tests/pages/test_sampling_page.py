@@ -41,7 +41,7 @@ def get_strata_rows(page):
     return page.dataframe[0].value[["Stratum", "Available (N)", "Drawn (n)"]].to_numpy().tolist()
 
 
-def test_without_questions_the_page_leads_to_the_import(coordinator, open_page):
+def test_page_without_questions_shows_a_message(coordinator, open_page):
     assert "No questions yet" in get_text(open_page(PAGE))
 
 
@@ -60,7 +60,7 @@ def test_empty_draw_is_explained(coordinator, workspace, open_page):
     assert "0 of 3 questions will be drawn. Increase the number per 1,000, or set a total." in text
 
 
-def test_a_short_tier_is_noted(coordinator, workspace, open_page):
+def test_a_tier_with_too_few_questions_is_noted(coordinator, workspace, open_page):
     insert_questions(
         workspace,
         [*make_questions(900, tiers=("medium", "hard")), *make_questions(10, first=900, tiers=("easy",))],
@@ -139,8 +139,10 @@ def test_page_is_not_found_for_other_roles(sign_in_as, workspace, run_page, role
 
 
 @pytest.mark.slow
-def test_exams_balanced_by_findings_are_drawn_once(coordinator, workspace, open_page, tmp_path):
-    """Of ten exams with one question each, five are healthy and five have an effusion: 1 + 3 are chosen."""
+def test_a_batch_balanced_by_findings_is_drawn_and_cannot_be_extended(
+    coordinator, workspace, open_page, tmp_path
+):
+    """Ten exams with one question each, five healthy and five with an effusion: 1 and 3 are drawn."""
     reports = ["The lungs are clear.", "Left pleural effusion."]
     records = [
         make_record(
@@ -163,11 +165,11 @@ def test_exams_balanced_by_findings_are_drawn_once(coordinator, workspace, open_
     [(batch, size)] = load_batches()
     assert (size, batch.plan.balance.exams) == (4, 4)
     page = open_page(PAGE)
-    assert [box.label for box in page.selectbox if box.label == "Batch"] == []  # it cannot be extended
+    assert [box.label for box in page.selectbox if box.label == "Batch"] == []  # no batch can be extended
 
 
-def report_every_tenth(workspace):
-    """A check has reported a problem in every tenth of 1,000 questions."""
+def insert_questions_with_problems(workspace):
+    """Insert 1,000 questions, and a problem of one check in every tenth of them."""
     insert_questions(workspace, make_questions(1000))
     problem = Problem(check=Check.COMPARISON, field="stem", reason="“unchanged”")
     with unit_of_work() as db:
@@ -179,7 +181,7 @@ def report_every_tenth(workspace):
 
 @pytest.mark.slow
 def test_a_draw_by_risk_previews_both_arms_and_stores_its_plan(coordinator, workspace, open_page):
-    report_every_tenth(workspace)
+    insert_questions_with_problems(workspace)
     page = open_page(PAGE)
     find_by_label(page.checkbox, "Risk-based sampling").check().run()
     text = get_text(page)
@@ -192,7 +194,9 @@ def test_a_draw_by_risk_previews_both_arms_and_stores_its_plan(coordinator, work
     assert 70 < size < 130
 
 
-def test_without_any_risk_the_page_states_what_to_do(coordinator, workspace, open_page):
+def test_without_a_source_of_risk_the_page_shows_an_error_and_offers_no_draw(
+    coordinator, workspace, open_page
+):
     insert_questions(workspace, make_questions(30))
     page = open_page(PAGE)
     find_by_label(page.checkbox, "Risk-based sampling").check().run()
@@ -202,11 +206,11 @@ def test_without_any_risk_the_page_states_what_to_do(coordinator, workspace, ope
 
 @pytest.mark.slow
 def test_the_comparison_recommends_a_strategy_for_each_purpose(coordinator, workspace, open_page):
-    report_every_tenth(workspace)
+    insert_questions_with_problems(workspace)
     page = open_page(PAGE)
     find_by_label(page.toggle, "Show the comparison").set_value(True).run()
     text = get_text(page)
-    assert "to find errors, draw 50 % uniform, rest by risk" in text  # all 100 with a risk are drawn
+    assert "to find errors, draw 50 % uniform, rest by risk" in text  # all 100 risky questions are drawn
     assert "Both values are assumptions" in text
     assert "by all sources of risk" in text
     find_by_label(page.number_input, "Odds ratio of an error at the highest risk").set_value(1.0).run()

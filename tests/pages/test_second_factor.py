@@ -14,7 +14,7 @@ from storage.unit_of_work import read_only_session, unit_of_work
 from tests.pages.conftest import COMMAND_LINE, get_text, skip_double_click_time
 
 PASSWORD = "a password of hers"
-FORM = "own-second-factor-{}"
+FORM_KEY = "own-second-factor-{}"
 
 
 @pytest.fixture
@@ -39,26 +39,26 @@ def has_second_factor(person) -> bool:
 def set_up(page, *, password=PASSWORD, code=None, form=0):
     page = click(page, "Set up")
     secret = page.code[0].value.replace(" ", "")
-    page.text_input(key=f"{FORM.format(form)}-password").input(password)
-    page.text_input(key=f"{FORM.format(form)}-code").input(code or pyotp.TOTP(secret).now())
+    page.text_input(key=f"{FORM_KEY.format(form)}-password").input(password)
+    page.text_input(key=f"{FORM_KEY.format(form)}-code").input(code or pyotp.TOTP(secret).now())
     return click(page, "Turn on")
 
 
 def test_setting_up_the_app_shows_ten_recovery_codes_once(anna, run_page):
     page = set_up(run_page("pages/account.py"))
     assert has_second_factor(anna)
-    shown = get_text(page)
-    assert len(set(re.findall(r"[A-Z2-9]{4}(?:-[A-Z2-9]{4}){3}", shown))) == 10
-    assert "On. 10 recovery codes left." in shown
+    text = get_text(page)
+    assert len(set(re.findall(r"[A-Z2-9]{4}(?:-[A-Z2-9]{4}){3}", text))) == 10
+    assert "On. 10 recovery codes left." in text
 
 
-def test_a_wrong_password_or_code_turns_nothing_on(anna, run_page):
+def test_the_app_is_not_turned_on_with_a_wrong_password_or_code(anna, run_page):
     page = set_up(run_page("pages/account.py"), password="a wrong guess")
     assert "The current password is wrong" in get_text(page)
     assert not has_second_factor(anna)
     page = skip_double_click_time(page)
-    page.text_input(key=f"{FORM.format(0)}-password").input(PASSWORD)
-    page.text_input(key=f"{FORM.format(0)}-code").input("12")
+    page.text_input(key=f"{FORM_KEY.format(0)}-password").input(PASSWORD)
+    page.text_input(key=f"{FORM_KEY.format(0)}-code").input("12")
     page = click(page, "Turn on")
     assert "The code is wrong" in get_text(page)
     assert not has_second_factor(anna)
@@ -66,7 +66,7 @@ def test_a_wrong_password_or_code_turns_nothing_on(anna, run_page):
 
 def test_the_app_can_be_turned_off_with_the_password(anna, run_page):
     page = skip_double_click_time(set_up(run_page("pages/account.py")))
-    page.text_input(key=f"{FORM.format(1)}-password").input(PASSWORD)
+    page.text_input(key=f"{FORM_KEY.format(1)}-password").input(PASSWORD)
     page = click(page, "Turn off")
     assert "The authenticator app is off" in get_text(page)
     assert not has_second_factor(anna)

@@ -12,7 +12,7 @@ def test_a_person_sees_their_name_and_roles(sign_in_as, open_page):
     assert "reviewer" in get_text(page)
 
 
-def test_without_a_sign_in_no_page_is_drawn(workspace, open_page):
+def test_without_a_sign_in_only_a_message_is_shown(workspace, open_page):
     page = open_page("pages/home.py")
     assert not page.exception
     assert get_text(page) == "You are signed out."

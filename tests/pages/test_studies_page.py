@@ -22,7 +22,7 @@ PAGE, READ_PAGE = "pages/studies.py", "pages/read.py"
 
 @pytest.fixture
 def open_studies_page(sign_in_as, run_page):
-    """The page as cora sees it, on one of its views."""
+    """Opens the page as cora, on one of its views."""
 
     def run(view: str = "Studies"):
         sign_in_as("cora", Role.COORDINATOR)
@@ -37,7 +37,7 @@ def open_studies_page(sign_in_as, run_page):
 
 
 @pytest.mark.slow
-def test_without_a_study_the_page_says_what_to_do(workspace, open_studies_page):
+def test_page_without_a_study_shows_a_message(workspace, open_studies_page):
     make_world(workspace)
     assert "No reader studies yet" in get_text(open_studies_page())
 
@@ -153,7 +153,7 @@ def _find_number(page, label):
 
 
 @pytest.mark.slow
-def test_a_new_study_begins_with_sizes_that_the_dataset_has(workspace, open_studies_page):
+def test_the_default_sizes_of_a_new_study_fit_the_dataset(workspace, open_studies_page):
     # 24 questions on 24 exams: 2 for training, the other 22 scored, 2 of them repeated
     make_world(workspace, questions=24, per_exam=1)
     page = open_studies_page("New study")
@@ -168,7 +168,7 @@ def test_a_new_study_begins_with_sizes_that_the_dataset_has(workspace, open_stud
     assert study is not None
 
 
-def test_a_study_of_more_exams_than_there_are_is_explained_where_it_is_entered(workspace, open_studies_page):
+def test_the_form_explains_that_a_study_needs_more_exams_than_the_dataset_has(workspace, open_studies_page):
     make_world(workspace, questions=24, per_exam=1)
     page = open_studies_page("New study")
     _find_number(page, "Cases").set_value(23)
@@ -178,7 +178,7 @@ def test_a_study_of_more_exams_than_there_are_is_explained_where_it_is_entered(w
     assert not [button for button in page.button if button.label == "Create study"]
 
 
-def test_the_refusal_of_a_new_study_follows_its_button(workspace, open_studies_page):
+def test_the_error_of_a_refused_study_is_shown_below_the_button(workspace, open_studies_page):
     make_study_world(workspace)
     page = open_studies_page("New study")
     page.text_input[0].set_value("first")

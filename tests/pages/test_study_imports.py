@@ -1,4 +1,4 @@
-"""What a coordinator imports into a study and amends on its page: files, protocol, exclusions."""
+"""The page of a study: imported predictions and readings, changes of the protocol, exclusions."""
 
 from __future__ import annotations
 

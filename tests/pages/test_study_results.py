@@ -45,7 +45,9 @@ def compute_report(page) -> str:
     return get_text(page)
 
 
-def test_figures_are_computed_on_request_with_their_n(workspace, sign_in_as, run_page):
+def test_report_is_computed_on_request_and_its_first_figure_precedes_its_text(
+    workspace, sign_in_as, run_page
+):
     study_world = make_study_world(workspace, cases=4, protocol=Protocol(bootstrap=0))
     read_all(study_world, "rea", option=0)
     read_all(study_world, "rob", option=1)
@@ -53,9 +55,9 @@ def test_figures_are_computed_on_request_with_their_n(workspace, sign_in_as, run
     assert "of 4 cases correctly" not in get_text(page)
     assert "of 4 cases correctly" in compute_report(page)
     texts = [element.value for element in page.markdown]
-    [first_figure, *_] = [number for number, text in enumerate(texts) if "/figures/" in text]
-    [sentence, *_] = [number for number, text in enumerate(texts) if "of 4 cases correctly" in text]
-    assert first_figure < sentence
+    [first_figure_index, *_] = [index for index, text in enumerate(texts) if "/figures/" in text]
+    [first_sentence_index, *_] = [index for index, text in enumerate(texts) if "of 4 cases correctly" in text]
+    assert first_figure_index < first_sentence_index
 
 
 def test_study_without_answers_has_nothing_to_report(workspace, sign_in_as, run_page):
@@ -63,7 +65,7 @@ def test_study_without_answers_has_nothing_to_report(workspace, sign_in_as, run_
     assert "nothing to report" in compute_report(open_report(sign_in_as, run_page))
 
 
-def test_every_section_of_the_report_links_its_files(workspace, sign_in_as, run_page):
+def test_every_section_of_the_report_links_its_files_or_shows_a_message(workspace, sign_in_as, run_page):
     study_world = make_study_world(
         workspace, design=make_design(6, repeats=2, repeat_gap=1), protocol=Protocol(bootstrap=0)
     )
@@ -80,8 +82,8 @@ def test_every_section_of_the_report_links_its_files(workspace, sign_in_as, run_
         "Lists and protocol": "tables/exclusions.csv",
     }
     for section, expected in expected_texts.items():
-        sections = next(control for control in page.segmented_control if section in control.options)
-        sections.set_value(section).run(timeout=60)
+        section_control = next(control for control in page.segmented_control if section in control.options)
+        section_control.set_value(section).run(timeout=60)
         assert not page.exception
         assert expected in get_text(page)
 
@@ -110,7 +112,7 @@ def test_differences_to_a_model_and_accuracies_by_category_are_shown(
 
 
 def answer_all_yes(study_world, name):
-    """The same answer to every case, so that the AUC is 0.5."""
+    """Answer yes to every case, so that the AUC is 0.5."""
     for _ in range(6):
         answer_case(study_world, name, answer="yes")
 
@@ -150,7 +152,7 @@ def export_roc_files(page) -> None:
 
 
 def fetch(browser, address):
-    """What the browser gets from an address."""
+    """Return the response that the browser gets from an address."""
     app = Starlette(routes=ROUTES, middleware=[Middleware(Gate)])
 
     async def send():
@@ -216,6 +218,6 @@ def test_a_study_can_be_the_pilot_of_another_one(workspace, tmp_path, sign_in_as
     assert not page.exception
     text = get_text(page)
     assert "Pilot: 2 readers, 8 cases, model m; accuracy readers " in text
-    stated = float(text.partition("accuracy readers ")[2].partition("%")[0])
-    [reader] = [field for field in page.number_input if field.label == "Reader accuracy (%)"]
-    assert reader.value == pytest.approx(stated, abs=0.06)
+    stated_accuracy = float(text.partition("accuracy readers ")[2].partition("%")[0])
+    [accuracy_field] = [field for field in page.number_input if field.label == "Reader accuracy (%)"]
+    assert accuracy_field.value == pytest.approx(stated_accuracy, abs=0.06)

@@ -36,7 +36,7 @@ def test_numbers_have_thousands_separators_and_no_trailing_zeros():
     }
 
 
-def test_column_of_notes_is_omitted_if_there_are_none():
+def test_column_of_notes_is_omitted_if_it_is_empty():
     assert list(render_cells({"who": "rosa", "Note": ""})) == ["who"]
     assert render_cells({"who": "rosa", "Note": "simulated"})["Note"] == ["simulated"]
 
@@ -50,9 +50,9 @@ def test_column_missing_in_the_first_row_is_shown():
     assert render_cells({"kind": "a"}, {"kind": "b", "if skipped": "1 to 2"})["if skipped"] == ["", "1 to 2"]
 
 
-def test_long_table_shows_the_requested_rows_and_a_half(monkeypatch):
+def test_long_table_shows_the_requested_rows_and_half_of_the_next_one(monkeypatch):
     heights = []
-    monkeypatch.setattr(st, "dataframe", lambda _shown, **options: heights.append(options["height"]))
+    monkeypatch.setattr(st, "dataframe", lambda _rows, **options: heights.append(options["height"]))
     for count in (7, 8):
         tables.show_table([{"batch": f"b-{number}"} for number in range(count)], visible_rows=6)
     # A heading and six and a half rows of 35 pixels each.

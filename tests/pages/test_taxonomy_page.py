@@ -1,4 +1,4 @@
-"""The page Taxonomy: no dataset, no names, names of the taxonomy only, and names to map."""
+"""The page Taxonomy: names to map, names of the taxonomy only, no names, and no dataset."""
 
 import pytest
 
@@ -37,11 +37,11 @@ def list_rows(page):
     return [(row["Raw name"], row["Controlled name"], row["Mapped by"]) for row in rows]
 
 
-def test_without_a_dataset_the_page_leads_to_the_import(workspace, coordinator, run_page):
+def test_page_without_a_dataset_shows_a_message(workspace, coordinator, run_page):
     assert "No dataset yet" in get_text(run_page(PAGE))
 
 
-def test_a_dataset_without_categories_says_so(workspace, tmp_path, coordinator, run_page):
+def test_page_of_a_dataset_without_categories_shows_a_message(workspace, tmp_path, coordinator, run_page):
     import_categories(workspace, tmp_path, None)
     assert "No question of this dataset has a category." in get_text(run_page(PAGE))
 
@@ -56,7 +56,7 @@ def test_names_of_the_taxonomy_need_no_mapping(workspace, tmp_path, coordinator,
     ]
 
 
-def test_a_suggestion_is_mapped_and_undone(workspace, tmp_path, coordinator, run_page):
+def test_a_suggested_mapping_is_saved_and_undone(workspace, tmp_path, coordinator, run_page):
     import_categories(workspace, tmp_path, "Heart size", "Heart size", "Ribcage")
     page = run_page(PAGE)
     assert "Not mapped (2)" in get_text(page)
@@ -69,7 +69,7 @@ def test_a_suggestion_is_mapped_and_undone(workspace, tmp_path, coordinator, run
     assert "Not mapped (2)" in get_text(page)
 
 
-def test_undoing_a_change_restores_the_mapping_before_it(workspace, tmp_path, coordinator, run_page):
+def test_undoing_a_change_restores_the_previous_mapping(workspace, tmp_path, coordinator, run_page):
     import_categories(workspace, tmp_path, "Heart size", "Heart size", "Ribcage")
     page = click(run_page(PAGE), "Heart")
     page = next(box for box in page.selectbox if box.label == "Name").select("Heart size").run()

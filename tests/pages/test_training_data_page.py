@@ -32,18 +32,18 @@ ADDRESS = "/files/training/1/trl-gemex.zip"
 
 @pytest.fixture
 def release_page(workspace, sign_in_as, run_page, tmp_path):
-    """Draw the page Releases with release 1; the options are those of the release."""
+    """Opens the page Releases with release 1, which is written with the given options."""
 
-    def draw(**options):
+    def open_page(**options):
         world = make_formats_world(workspace, tmp_path)
         folder = current_workspace().releases / "formats" / "v1"
-        written = world.write(folder, **options)
+        written_release = world.write(folder, **options)
         with unit_of_work() as db:
-            record_release(db, by=command_line_person(), release=written, now=NOW)
+            record_release(db, by=command_line_person(), release=written_release, now=NOW)
         sign_in_as("cora", Role.COORDINATOR)
         return run_page("pages/releases.py")
 
-    return draw
+    return open_page
 
 
 def fetch(browser, address):
@@ -75,8 +75,8 @@ def test_training_data_are_written_linked_and_downloaded(release_page, browser, 
     assert response.headers["content-disposition"].startswith("attachment; filename=")
     with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
         names = [name.partition("/")[2] for name in archive.namelist()]
-        [train] = [name for name in archive.namelist() if name.endswith("/train.jsonl")]
-        lines = [json.loads(line) for line in archive.read(train).splitlines()]
+        [train_file] = [name for name in archive.namelist() if name.endswith("/train.jsonl")]
+        lines = [json.loads(line) for line in archive.read(train_file).splitlines()]
     assert {"train.jsonl", "training.json", "train_trl.py"} <= set(names)
     assert {image for line in lines for image in line["images"]} == {
         name for name in names if name.startswith("images/")
@@ -94,14 +94,14 @@ def test_private_questions_are_not_in_training_data(release_page, browser):
     page = release_page(with_images=True, split=SplitPlan(private_share=0.5, seed=1))
     click_write(page)
     path = current_workspace().releases / "formats" / "v1" / "private" / "questions.jsonl"
-    private = {json.loads(line)["id"] for line in path.read_text("utf-8").splitlines()}
-    assert private
+    private_ids = {json.loads(line)["id"] for line in path.read_text("utf-8").splitlines()}
+    assert private_ids
     text = (current_workspace().training / "1" / "trl-gemex" / "train.jsonl").read_text("utf-8")
     stems = {
-        json.dumps(record["stem"])[1:-1] for record in make_question_records() if record["id"] in private
+        json.dumps(record["stem"])[1:-1] for record in make_question_records() if record["id"] in private_ids
     }
     assert not [stem for stem in stems if stem in text]
 
 
-def test_a_release_without_images_says_what_is_needed(release_page):
+def test_page_states_that_training_data_need_a_release_with_images(release_page):
     assert "Training data need a release with images." in get_text(release_page())

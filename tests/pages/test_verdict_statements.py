@@ -8,7 +8,7 @@ from tests.storage.worlds import make_world
 MAX_STATEMENTS = 15
 
 
-def test_a_verdict_and_the_next_question_take_15_statements(workspace, sign_in_as, browser):
+def test_a_verdict_and_the_next_question_take_at_most_15_statements(workspace, sign_in_as, browser):
     make_world(workspace, questions=5, assigned_to=["ruth"])
     ruth = sign_in_as("ruth")
     client = Client(browser.cookies, ruth)

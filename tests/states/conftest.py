@@ -34,7 +34,7 @@ def workspaces(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) 
 def workspace_in(
     workspaces: Workspaces, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[State], Path]]:
-    """``workspace_in(State(name="drawn"))``: the environment names a copy of that workspace; its folder."""
+    """``workspace_in(State(name="drawn"))``: point the environment to a copy of it; return the folder."""
 
     def enter_workspace(state: State) -> Path:
         home = tmp_path / "workspace"

@@ -34,7 +34,7 @@ TESTED_STATES = (
 TESTED_PEOPLE = ("ada", "cora", "ruth", "rita", "rea", "sue")
 #: Widgets whose choice changes the whole page.
 SUBJECT_LABELS = {"Dataset", "Batch", "Study"}
-#: Widgets that switch to another part of a page, the inner one first; those of a chart keep its figures.
+#: Widgets that switch to another part of a page, the inner ones first. The switches of charts are left out.
 VIEW_LABELS = ("Location of the files", "Search in", "Part", "View")
 #: Parts of a page that are slow and read nothing from the workspace.
 OPTIONS_WITHOUT_DATA = {"Sample size"}
@@ -43,7 +43,7 @@ FRAME_TYPES = {"vertical", "horizontal", "flex_container", "column", "title", "m
 
 
 def open_all_pages(name: str) -> Iterator[tuple[str, AppTest]]:
-    """Each page of the person's navigation, as opened and with each choice on it; what was chosen."""
+    """Each page of the person's navigation, as opened and after each choice, with a description."""
     page = AppTest.from_file(str(ROOT / "ui" / "shell.py"), default_timeout=PAGE_TIMEOUT).run()
     with read_only_session() as db:
         person = accounts.load_person_by_name(db, name=name)

@@ -49,13 +49,15 @@ def test_each_state_has_rows_in_the_expected_tables_only(name, workspace_in):
     }
 
 
-@pytest.mark.parametrize(("name", "open_disputes"), [("partly judged", 0), ("disputed", 3), ("settled", 0)])
+@pytest.mark.parametrize(
+    ("name", "open_dispute_count"), [("partly judged", 0), ("disputed", 3), ("settled", 0)]
+)
 @pytest.mark.slow
-def test_disputes_are_open_until_they_are_adjudicated(name, open_disputes, workspace_in):
+def test_disputes_are_open_until_they_are_adjudicated(name, open_dispute_count, workspace_in):
     workspace_in(State(name=name))
     with read_only_session() as db:
         disputes = list_disputes(db, person=load_person(db, "rita"), batch_id=1)
-    assert sum(dispute.adjudication is None for dispute in disputes) == open_disputes
+    assert sum(dispute.adjudication is None for dispute in disputes) == open_dispute_count
 
 
 @pytest.mark.slow

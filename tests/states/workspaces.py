@@ -146,12 +146,12 @@ class Subject:
         )
 
     def judge_all(self, db: Session) -> None:
-        """Ruth accepts the rest; Remo rejects two questions and corrects two, hidden ones included."""
+        """Ruth accepts what is left; Remo rejects two questions, corrects two and accepts the others."""
         self._judge(db, "ruth")
-        key = Correction(stem="Which one of these findings is there?", answer=(0,))
+        correction = Correction(stem="Which one of these findings is there?", answer=(0,))
         wrong_key = frozenset({ErrorKind.WRONG_KEY})
         self._judge(db, "remo", most=2, decision=Decision.REJECT, errors=wrong_key)
-        self._judge(db, "remo", most=2, decision=Decision.REVISE, errors=wrong_key, correction=key)
+        self._judge(db, "remo", most=2, decision=Decision.REVISE, errors=wrong_key, correction=correction)
         self._judge(db, "remo")
 
     def settle(self, db: Session) -> None:
@@ -303,7 +303,7 @@ STATES = tuple(STEPS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """The state of the workspace's first dataset and of the second one; None if there is none."""
+    """The state of the workspace's first dataset and of the second one; None without a second one."""
 
     name: str
     second_dataset_state: str | None = None
@@ -330,18 +330,18 @@ def to_parameters(states: Iterable[State]) -> list[Any]:
 
 
 class Workspaces:
-    """Workspaces by state, each created once: a copy of the previous one, and one step."""
+    """Workspaces by state, each created once, from a copy of the previous one and one step."""
 
     def __init__(self, folder: Path, template: Path) -> None:
-        """Create them in that folder; ``template`` is a database with all tables."""
+        """Create the workspaces in that folder; ``template`` is a database with all tables."""
         self._folder, self._template = folder, template
-        self._made: dict[State, Path] = {}
+        self._homes: dict[State, Path] = {}
 
     def folder_of(self, state: State) -> Path:
         """The folder of the workspace in that state; tests copy it and never write to it."""
-        if state not in self._made:
-            self._made[state] = self._make(state)
-        return self._made[state]
+        if state not in self._homes:
+            self._homes[state] = self._make(state)
+        return self._homes[state]
 
     def _make(self, state: State) -> Path:
         home = self._folder / str(state).replace(" ", "-")

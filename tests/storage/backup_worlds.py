@@ -54,7 +54,7 @@ def fill_workspace(engine: Engine, home: Path) -> Workspace:
 def add_images(engine: Engine, home: Path) -> Workspace:
     """Add two image files for all radiographs of a world, a list of refusals, and a cached image."""
     workspace = make_workspace(engine, home)
-    names = [store_image(workspace, content=make_png(seed)) for seed in (1, 2)]
+    hashes = [store_image(workspace, content=make_png(seed)) for seed in (1, 2)]
     image_columns: dict[str, Any] = {
         "media_type": "image/png",
         "rows": 40,
@@ -63,11 +63,11 @@ def add_images(engine: Engine, home: Path) -> Workspace:
         "photometric": "MONOCHROME2",
     }
     with unit_of_work(engine) as db:
-        db.add_all(ImageRow(sha256=name, bytes=100, **image_columns) for name in names)
+        db.add_all(ImageRow(sha256=sha256, bytes=100, **image_columns) for sha256 in hashes)
         db.flush()
-        db.execute(update(RadiographRow).where(RadiographRow.key == "pa").values(image_sha256=names[0]))
-        db.execute(update(RadiographRow).where(RadiographRow.key != "pa").values(image_sha256=names[1]))
-        db.execute(ImageRow.__table__.delete().where(ImageRow.sha256.not_in(names)))
+        db.execute(update(RadiographRow).where(RadiographRow.key == "pa").values(image_sha256=hashes[0]))
+        db.execute(update(RadiographRow).where(RadiographRow.key != "pa").values(image_sha256=hashes[1]))
+        db.execute(ImageRow.__table__.delete().where(ImageRow.sha256.not_in(hashes)))
     (home / "refusals").mkdir()
     (home / "refusals" / "list.csv").write_text("record,field,reason\n")
     (home / "cache").mkdir()

@@ -30,8 +30,10 @@ from tests.storage.vision_server import FINDINGS, VIEWS, VISION_MODEL, draw_code
 from tests.storage.worlds import NOW, make_world
 
 BY = command_line_person()
-#: Conditions that need no paraphrases.
-FOUR = tuple(condition for condition in Condition if condition is not Condition.PARAPHRASED)
+#: The conditions that need no paraphrases.
+CONDITIONS_WITHOUT_PARAPHRASES = tuple(
+    condition for condition in Condition if condition is not Condition.PARAPHRASED
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +99,12 @@ def make_evaluation_world(
     return EvaluationWorld(engine=engine, home=home)
 
 
-def copy_evaluation_world(made: EvaluationWorld, home: Path) -> EvaluationWorld:
+def copy_evaluation_world(template: EvaluationWorld, home: Path) -> EvaluationWorld:
     """Copy a workspace whose database is SQLite."""
-    shutil.copytree(made.home, home)
+    shutil.copytree(template.home, home)
     database = home / "overread.sqlite"
     with (
-        closing(sqlite3.connect(made.engine.url.database)) as source,
+        closing(sqlite3.connect(template.engine.url.database)) as source,
         closing(sqlite3.connect(database)) as target,
     ):
         source.backup(target)
@@ -131,7 +133,7 @@ def make_settings(**changes: Any) -> evaluations.PlanSettings:
         "dataset": "demo",
         "release": "v1",
         "split": Split.PUBLIC,
-        "conditions": FOUR,
+        "conditions": CONDITIONS_WITHOUT_PARAPHRASES,
         "image_size": ImageSize.QUARTER,
         "seed": 3,
     }

@@ -263,8 +263,8 @@ def _mark_open_answers(study_world: StudyWorld) -> None:
             sheet = studies.load_marking_sheet(db, **marker)
             assert isinstance(sheet, MarkingSheet)
             studies.mark_answer(db, **marker, answer=sheet.answer.id, revision=1, mark=mark, now=NOW)
-            last = sheet.answer.id
-        studies.mark_answer(db, **marker, answer=last, revision=2, mark=None, now=NOW)
+            last_answer_id = sheet.answer.id
+        studies.mark_answer(db, **marker, answer=last_answer_id, revision=2, mark=None, now=NOW)
 
 
 def _new_study(
@@ -291,7 +291,7 @@ def _new_study(
 
 
 def _import_dataset(study_world: StudyWorld, workspace: Workspace) -> None:
-    """Import a dataset from a file: one question with problems, one that names a patient, all hard."""
+    """Import a dataset from a file: eight hard questions, one with a problem, one that names a patient."""
     path = workspace.home.parent / "questions.jsonl"
     hard_records = [
         make_record(number, difficulty="hard", stem=f"What is seen on image {number}?")
@@ -442,16 +442,16 @@ def _add_shared_batch(study_world: StudyWorld) -> None:
     world = _draw_named_batch(study_world, "shared")
     with unit_of_work(world.engine) as db:
         review.share_batch(db, by=study_world.cora, batch="shared", to=["ruth", "remo"], now=NOW)
-        claimed = review.claim_next(
+        claimed_question = review.claim_next(
             db, person=study_world.people["ruth"], batch_id=world.batch.id, now=NOW
         ).question
-    save_verdict(world, make_acceptance(world, question=claimed))
+    save_verdict(world, make_acceptance(world, question=claimed_question))
     with unit_of_work(world.engine) as db:
         review.claim_next(db, person=study_world.people["remo"], batch_id=world.batch.id, now=NOW)
 
 
 def _add_comments(study_world: StudyWorld) -> None:
-    """A reviewer asks, and a coordinator answers and has read it."""
+    """A reviewer asks; a coordinator reads the comment and answers it."""
     world = study_world.world
     number = world.questions[0]
     with unit_of_work(study_world.engine) as db:
@@ -525,7 +525,7 @@ def _carry_out_bulk_actions(study_world: StudyWorld) -> None:
     hard_questions = browsing.Search(dataset=IMPORTED, difficulty=Difficulty.HARD)
     with unit_of_work(study_world.engine) as db:
         browsing.index_questions(db)
-        queued = browsing.queue_matching(
+        queue_action = browsing.queue_matching(
             db,
             by=BY,
             search=hard_questions,
@@ -534,7 +534,7 @@ def _carry_out_bulk_actions(study_world: StudyWorld) -> None:
             expected=8,
             now=NOW,
         )
-        browsing.undo_bulk_action(db, by=BY, number=queued.number, reason="It was too much.", now=NOW)
+        browsing.undo_bulk_action(db, by=BY, number=queue_action.number, reason="It was too much.", now=NOW)
         browsing.reject_matching(
             db, by=BY, search=hard_questions, reason="They need a prior.", expected=8, now=NOW
         )

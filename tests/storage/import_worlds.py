@@ -85,7 +85,7 @@ class Importer:
         except ImportRefused as error:
             assert self.rows() == before
             return error.report
-        raise AssertionError(f"this came in: {report}")
+        raise AssertionError(f"the import was not refused: {report}")
 
     def rows(self) -> dict[str, int]:
         """The number of rows of each table."""

@@ -52,7 +52,7 @@ def format_expected(schemas: dict[str, Schema], statements: str | None) -> str:
 
 
 def find_changed_digests(old: str, new: str) -> list[str]:
-    """Revisions that are in both files with different schemas."""
+    """Return the revisions of the old file whose schema differs or is missing in the new one."""
     old_digests, new_digests = json.loads(old)["digests"], json.loads(new)["digests"]
     return [revision for revision in old_digests if new_digests.get(revision) != old_digests[revision]]
 

@@ -29,14 +29,14 @@ if __name__ == "__main__":
     engine = make_engine(url)
 
     def submit_file(path: Path) -> None:
-        last = time.monotonic() + RETRY_SECONDS
+        deadline = time.monotonic() + RETRY_SECONDS
         while True:
             try:
                 answer = str(submit(engine, path, by=BY, team=path.parent.name).submission.id)
             except Refused:
                 answer = "refused"
-            except NotNow:  # the database is busy: the same file again is charged once
-                if time.monotonic() > last:
+            except NotNow:  # the database is busy; a file that is sent again is charged only once
+                if time.monotonic() > deadline:
                     raise
                 continue
             write_line(answer)

@@ -116,12 +116,12 @@ def add_board(
 
 
 def add_team(engine: Engine, team: str, *members: str, board: str = BOARD) -> dict[str, Person]:
-    """Add a team with members, who get an account if they have none; the people by name."""
+    """Add a team with members, who get an account if they have none; return the people by name."""
     people: dict[str, Person] = {}
     with unit_of_work(engine) as db:
-        known = {person.name: person for person in accounts.list_people(db, by=BY)}
+        people_by_name = {person.name: person for person in accounts.list_people(db, by=BY)}
         for name in members:
-            people[name] = known.get(name) or accounts.add_person(
+            people[name] = people_by_name.get(name) or accounts.add_person(
                 db, by=BY, name=name, display_name=None, roles=[Role.SUBMITTER], password=None, now=NOW
             )
         leaderboards.add_team(db, by=BY, leaderboard=board, name=team, now=NOW)
@@ -132,23 +132,23 @@ def add_team(engine: Engine, team: str, *members: str, board: str = BOARD) -> di
 def write_predictions(path: Path, answers: Mapping[str, int], **extra: Any) -> Path:
     """Write a file of predictions; ``answers`` are indices of options by the id of the question."""
     lines = (
-        json.dumps({"question_id": key, "answer": option_letter(index), **extra})
-        for key, index in answers.items()
+        json.dumps({"question_id": question_id, "answer": option_letter(index), **extra})
+        for question_id, index in answers.items()
     )
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
 def answer_with_errors(world: LeaderboardWorld, is_wrong: Callable[[int], bool]) -> dict[str, int]:
-    """Correct answers except at the positions, among the sorted ids, for which ``is_wrong`` holds."""
+    """Correct answers, except at the positions among the sorted ids for which ``is_wrong`` is true."""
     return {
-        key: (world.keys[key] + is_wrong(position)) % OPTIONS
-        for position, key in enumerate(sorted(world.keys))
+        question_id: (world.keys[question_id] + is_wrong(position)) % OPTIONS
+        for position, question_id in enumerate(sorted(world.keys))
     }
 
 
 def make_details(**changes: Any) -> SubmissionDetails:
-    """Details of a public submission of own computers."""
+    """Details of a public submission whose answers were computed on own computers."""
     fields: dict[str, Any] = {"method": "a method", "access": ModelAccess.OWN, "is_public": True}
     return SubmissionDetails(**(fields | changes))
 

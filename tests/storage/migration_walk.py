@@ -81,22 +81,22 @@ def walk_migrations(engine: Engine, *, report: Callable[[str, int], None] = lamb
             list_triggers(connection),
             list_indexes(connection),
         )
-    rows = sum(count for count, _ in hashes_before.values())
+    row_count = sum(count for count, _ in hashes_before.values())
     for revision in [*reversed(revisions[:-1]), *revisions[1:]]:
         with engine.connect() as connection:
-            down = revisions.index(revision) < revisions.index(read_revision(connection))
-        (downgrade if down else upgrade)(engine, revision)
+            is_downgrade = revisions.index(revision) < revisions.index(read_revision(connection))
+        (downgrade if is_downgrade else upgrade)(engine, revision)
         with engine.connect() as connection:
             hashes_now = hash_rows(connection, shared_columns)
         changed = [name for name in hashes_before if hashes_now[name] != hashes_before[name]]
         assert not changed, (
-            f"{'down' if down else 'up'} to {revision} changed the rows of {', '.join(changed)}"
+            f"{'down' if is_downgrade else 'up'} to {revision} changed the rows of {', '.join(changed)}"
         )
-        report(f"{'down' if down else 'up'} to {revision}", rows)
+        report(f"{'down' if is_downgrade else 'up'} to {revision}", row_count)
     with engine.connect() as connection:
         assert list_triggers(connection) == triggers_before
         assert list_indexes(connection) == indexes_before
-    return rows
+    return row_count
 
 
 def list_columns(connection: Connection) -> dict[str, set[str]]:
@@ -105,7 +105,7 @@ def list_columns(connection: Connection) -> dict[str, set[str]]:
 
 
 def hash_rows(connection: Connection, columns: dict[str, set[str]]) -> dict[str, tuple[int, str]]:
-    """(rows, SHA-256 of their lines) of each of those tables, in those columns."""
+    """(number of rows, SHA-256 of their lines) of each table in ``columns``, of those columns only."""
     row_hashes = {}
     for shape in inspect_tables(connection):
         if shape.name in columns:

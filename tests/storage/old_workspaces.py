@@ -1,7 +1,8 @@
 """Databases of demo workspaces that older commits made, kept in old_workspaces.tar.xz as SQL text.
 
 Each is the result of `cli.py demo` of that commit on SQLite, without unassigned questions, without the words
-of the search index, and without images. ``python -m tests.storage.old_workspaces NAME DATABASE`` adds one.
+of the search index, and without images. ``python -m tests.storage.old_workspaces NAME DATABASE`` adds a
+database to the archive.
 """
 
 from __future__ import annotations
@@ -50,26 +51,26 @@ def dump(database: Path) -> str:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as source:
         source.backup(connection)
-    triggers = _statements(connection, "type = 'trigger'")
-    virtual = _statements(connection, f"name = '{_SEARCH_INDEX}'")
+    triggers = _read_statements(connection, "type = 'trigger'")
+    virtual_tables = _read_statements(connection, f"name = '{_SEARCH_INDEX}'")
     for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
         connection.execute(f"DROP TRIGGER {name}")
     connection.execute(f"DROP TABLE {_SEARCH_INDEX}")
-    used = " UNION ".join(
+    used_question_ids = " UNION ".join(
         f"SELECT {column} FROM {table}"
         for table, column in connection.execute(
             "SELECT t.name, k.[from] FROM sqlite_schema t, pragma_foreign_key_list(t.name) k "
             "WHERE t.type = 'table' AND t.name <> 'problem' AND k.[table] = 'question'"
         )
     )
-    connection.execute(f"DELETE FROM problem WHERE question_id NOT IN ({used})")
-    connection.execute(f"DELETE FROM question WHERE id NOT IN ({used})")
+    connection.execute(f"DELETE FROM problem WHERE question_id NOT IN ({used_question_ids})")
+    connection.execute(f"DELETE FROM question WHERE id NOT IN ({used_question_ids})")
     if dangling := connection.execute("PRAGMA foreign_key_check").fetchone():
         raise ValueError(f"table {dangling[0]} refers to a question that was left out")
-    return "\n".join([*connection.iterdump(), *virtual, *triggers])
+    return "\n".join([*connection.iterdump(), *virtual_tables, *triggers])
 
 
-def _statements(connection: sqlite3.Connection, condition: str) -> list[str]:
+def _read_statements(connection: sqlite3.Connection, condition: str) -> list[str]:
     return [f"{sql};" for (sql,) in connection.execute(f"SELECT sql FROM sqlite_schema WHERE {condition}")]
 
 

@@ -1,4 +1,4 @@
-"""Writes valid replies for the prompts of the recipes, as a model would that follows every rule."""
+"""Writes valid replies for the prompts of the recipes, as a model that follows every rule would."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 _LINE = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 _LOCATION = re.compile(r" \[visual location: ([^\]]*)\]$")
-#: Words of a sentence, and the region that it gets.
+#: A part of a word, and the region of a sentence that contains it.
 _REGIONS = (
     ("heart", "cardiac silhouette"),
     ("cardiac", "cardiac silhouette"),
@@ -26,7 +26,7 @@ def answer(body: dict[str, Any]) -> str:
     stage, schema = (body["response_format"]["json_schema"][name] for name in ("name", "schema"))
     lines = [(int(number), text) for number, text in _LINE.findall(body["messages"][-1]["content"])]
     reply = _WRITERS[stage](lines)
-    if stage.endswith("questions"):  # the prompts request them by number
+    if stage.endswith("questions"):  # the prompts request questions by number
         reply = {
             name: dict(zip(schema["properties"][name]["required"], entries, strict=False))
             for name, entries in reply.items()
@@ -47,29 +47,30 @@ def write_pairs(lines: list[tuple[int, str]]) -> dict[str, Any]:
 def write_gemex_questions(lines: list[tuple[int, str]]) -> dict[str, Any]:
     regions = [_LOCATION.search(text)[1] for _, text in lines]
 
-    def common(index: int) -> dict[str, Any]:
-        which = index % len(lines)
+    def make_common_fields(index: int) -> dict[str, Any]:
+        line_index = index % len(lines)
         return {
-            "reason": f"The {regions[which]} looks as it does in this finding, number {index}.",
-            "regions": [regions[which]],
-            "phrases": [lines[which][0]],
+            "reason": f"The {regions[line_index]} looks as it does in this finding, number {index}.",
+            "regions": [regions[line_index]],
+            "phrases": [lines[line_index][0]],
             **_COMMON,
         }
 
     return {
         "open": [
-            {"question": f"What does region {n} show?", "answer": f"Finding {n}", **common(n)}
+            {"question": f"What does region {n} show?", "answer": f"Finding {n}", **make_common_fields(n)}
             for n in range(3)
         ],
         "closed": [
-            {"question": f"Is the finding {n} present?", "answer": "yes", **common(n)} for n in range(2)
+            {"question": f"Is the finding {n} present?", "answer": "yes", **make_common_fields(n)}
+            for n in range(2)
         ],
         "single": [
             {
                 "question": f"Which statement {n} fits?",
                 "options": _make_options(n),
                 "answer": "B",
-                **common(n),
+                **make_common_fields(n),
             }
             for n in range(3)
         ],
@@ -78,7 +79,7 @@ def write_gemex_questions(lines: list[tuple[int, str]]) -> dict[str, Any]:
                 "question": f"Which statements {n} fit?",
                 "options": _make_options(n),
                 "answers": ["A", "C"],
-                **common(n),
+                **make_common_fields(n),
             }
             for n in range(3)
         ],

@@ -1,4 +1,4 @@
-"""Releases that are written and recorded, for tests of what is done with releases."""
+"""Written and recorded releases, for tests of their use."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Behaviour(Enum):
 
 
 class ScriptedBucket(ThreadingHTTPServer):
-    """``behaviour`` may be changed at any time; ``requests`` counts requests by method."""
+    """``behaviour`` may be changed at any time; ``requests`` lists the method and path of each request."""
 
     daemon_threads = True
     request_queue_size = 256
@@ -35,7 +35,7 @@ class ScriptedBucket(ThreadingHTTPServer):
 
     @property
     def behaviour(self) -> Behaviour:
-        """The treatment of the next requests, and of those that hang now."""
+        """How the server treats the next requests, and the requests that hang now."""
         return self._behaviour
 
     @behaviour.setter
@@ -69,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
         behaviour = self.server.behaviour
         path = self.path.partition("?")[0]
         if self.command == "PUT":
-            self.server.objects[path] = self._body()
+            self.server.objects[path] = self._read_body()
             self._answer(200, b"")
         elif path in self.server.objects:
             self._answer(200, self.server.objects[path], drip=behaviour is Behaviour.DRIP)
@@ -78,7 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_HEAD = do_PUT = _serve  # noqa: N815 - the library's names
 
-    def _body(self) -> bytes:
+    def _read_body(self) -> bytes:
         if "chunked" not in self.headers.get("Transfer-Encoding", ""):
             return self.rfile.read(int(self.headers.get("Content-Length", 0)))
         raise ValueError("this server reads no chunked bodies")

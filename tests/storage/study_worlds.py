@@ -1,4 +1,4 @@
-"""Reader studies for tests: the small world's questions, three readers, and a study of them."""
+"""Reader studies for tests: the questions of the small world, three readers, and a study."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def answer_case(
     now: datetime = NOW,
     **fields: Any,
 ) -> Reading:
-    """Answer the reader's current case with the option at that position."""
+    """Answer the case at ``position``, by default the current one, with the option of that index."""
     if position is None:
         position = open_sheet(study_world, name, now=now).slot.position
     defaults: dict[str, Any] = {

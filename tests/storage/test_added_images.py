@@ -55,14 +55,14 @@ def make_boxes(*corners, radiographs=("pa",), grid=True, **changes):
         {"radiograph": name, "label": "lung", "box": box}
         for name, box in zip(radiographs, corners, strict=True)
     ]
-    on_grid = {"box_grid": [224, 224], "box_fit": "letterbox"} if grid else {}
-    return {"boxes": boxes, **on_grid, **changes}
+    grid_fields = {"box_grid": [224, 224], "box_fit": "letterbox"} if grid else {}
+    return {"boxes": boxes, **grid_fields, **changes}
 
 
-def make_exam(key, *files, **facts):
+def make_exam(key, *files, **fields):
     names = ("pa", "lateral")
     radiographs = [{"id": name, "file": file} for name, file in zip(names, files, strict=False)]
-    return {"exam": {"id": key, "radiographs": radiographs, **facts}}
+    return {"exam": {"id": key, "radiographs": radiographs, **fields}}
 
 
 def load_boxes(importer, number):
@@ -92,8 +92,12 @@ def test_the_same_file_with_images_completes_exams_and_converts_boxes(importer_o
     )
     assert load_boxes(importer, 1) == [(IN_PIXELS, None)]
     assert load_images(importer) == ["pa.png"]
-    again = importer(content, images=importer.images, skip_known=True)
-    assert (again.completed_exams, again.converted_questions, again.describe_added_images()) == (0, 0, "")
+    second_report = importer(content, images=importer.images, skip_known=True)
+    assert (
+        second_report.completed_exams,
+        second_report.converted_questions,
+        second_report.describe_added_images(),
+    ) == (0, 0, "")
 
 
 def test_a_new_question_with_images_completes_its_exam(importer):
@@ -159,10 +163,10 @@ def test_an_exam_with_a_drawn_question_gets_no_images(importer):
         "exam e-1 was imported without images, and its question 'q-1' is in a batch, a study or a release; "
         "import the file with its images into another dataset"
     )
-    other = to_json_lines(make_record(3, **make_exam("e-3", "pa.png")))
-    importer(other)
+    third_exam = to_json_lines(make_record(3, **make_exam("e-3", "pa.png")))
+    importer(third_exam)
     completed = importer(
-        content + other, name="both.jsonl", images=importer.images, skip_known=True, skip_bad=True
+        content + third_exam, name="both.jsonl", images=importer.images, skip_known=True, skip_bad=True
     )
     assert (completed.completed_exams, completed.refused, completed.known) == (1, 2, 3)
     assert (load_images(importer, 1), load_images(importer, 3)) == ([], ["pa.png"])
@@ -207,7 +211,7 @@ def test_audit_trail_and_history_name_the_exam_and_the_boxes(importer):
     assert details == ["boxes: lung 90 × 90 px at 45, 22 on pa → lung 40 × 40 px at 10, 10 on pa"]
 
 
-def test_images_of_a_later_import_let_the_checks_of_boxes_run_again(importer):
+def test_images_of_a_later_import_make_the_checks_of_boxes_run_again(importer):
     content = to_json_lines(make_record(1, **make_boxes(ON_GRID)))
     importer(content)
     with unit_of_work(importer.engine) as db:
@@ -222,24 +226,24 @@ def test_images_of_a_later_import_let_the_checks_of_boxes_run_again(importer):
     assert (states[Check.SIDE_OR_LEVEL].checked_through, states[Check.SCHEMA].checked_through) == (0, 1)
 
 
-def test_a_checkpoint_accepts_images_on_record(importer):
+def test_a_checkpoint_accepts_added_images_that_the_audit_trail_records(importer):
     content = to_json_lines(make_record(1, **make_boxes(ON_GRID)))
     importer(content)
     with read_only_session(importer.engine) as db:
         digests = write_digests(db.connection(), importer.workspace).sha256
-        earlier = set(db.execute(select(AuditRow.number)).scalars())
+        earlier_numbers = set(db.execute(select(AuditRow.number)).scalars())
     importer(content, images=importer.images, skip_known=True)
     with read_only_session(importer.engine) as db:
-        entries = [entry for entry in iterate_entries(db) if entry.number not in earlier]
+        entries = [entry for entry in iterate_entries(db) if entry.number not in earlier_numbers]
         assert {entry.action for entry in entries} >= {"import questions", "add images"}
-        changes, without = AccountedChanges(), AccountedChanges()
+        changes, changes_without_images = AccountedChanges(), AccountedChanges()
         for entry in entries:
             changes.add(entry)
             if entry.action not in {"add images", "convert boxes"}:
-                without.add(entry)
+                changes_without_images.add(entry)
         differences = list(find_row_differences(db.connection(), importer.workspace, sha256=digests))
     assert [row for row in differences if not changes.account_for(row)] == []
-    assert sorted(row.table for row in differences if not without.account_for(row)) == [
+    assert sorted(row.table for row in differences if not changes_without_images.account_for(row)) == [
         "question",
         "radiograph",
     ]

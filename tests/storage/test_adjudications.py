@@ -41,7 +41,7 @@ def make_box(x: float, label: str = "Nodule") -> LabelledBox:
 def world(engine) -> World:
     """Ruth and Remo agree on question 1, and only Ruth judges question 7.
 
-    They differ in decision (2), key (3), boxes (4: far apart, 5: close together) and wording (6).
+    They differ on 2 (decision), 3 (key), 4 (boxes far apart), 5 (boxes close together) and 6 (wording).
     """
     world = make_world(engine, assigned_to=("ruth", "remo"))
     for person in ("ruth", "remo"):
@@ -71,13 +71,13 @@ def anna(world) -> Person:
         db.add(row)
         db.flush()
         db.add(PersonRoleRow(person_id=row.id, role="reviewer"))
-        number = row.id
+        person_id = row.id
     with unit_of_work(world.engine) as db:
         review.change_adjudication_rules(
             db, by=world.people["cora"], batch="first", rules=AdjudicationRules(adjudicators=("anna",)),
             revision=0, now=NOW,
         )  # fmt: skip
-        return load_person(db, person_id=number)
+        return load_person(db, person_id=person_id)
 
 
 def adjudicate(world: World, person: Person, question: int, **changes) -> Adjudication:
@@ -103,7 +103,7 @@ def list_disputes(world: World, person: Person) -> dict[int, set[Dispute]]:
         }
 
 
-def test_disputes_list_their_kinds(world, anna):
+def test_disputes_are_listed_with_their_kinds(world, anna):
     assert list_disputes(world, anna) == {
         2: {Dispute.DECISION}, 3: {Dispute.KEY}, 4: {Dispute.BOXES}, 6: {Dispute.WORDING},
     }  # fmt: skip
@@ -152,7 +152,7 @@ def test_question_with_one_verdict_cannot_be_adjudicated(world, anna):
         adjudicate(world, anna, 7)
 
 
-def test_repeated_adjudication_is_saved_once_and_another_is_stale(world, anna):
+def test_repeated_adjudication_is_saved_once_and_a_different_one_is_refused_as_stale(world, anna):
     first = adjudicate(world, anna, 2)
     assert adjudicate(world, anna, 2, given_at=NOW + timedelta(hours=2)) == first
     with pytest.raises(StaleRevision, match="adjudicated in the meantime"):
@@ -161,7 +161,7 @@ def test_repeated_adjudication_is_saved_once_and_another_is_stale(world, anna):
     assert revised.revision == 2
 
 
-def test_adjudication_needs_a_reason_and_matches_the_adopted_verdict(world, anna):
+def test_adjudication_needs_a_reason_and_must_match_the_adopted_verdict(world, anna):
     with pytest.raises(InvalidValue, match="give a reason"):
         adjudicate(world, anna, 2, reason=" ")
     remo = world.people["remo"].id
@@ -200,14 +200,14 @@ def test_release_has_adjudicated_questions_and_no_open_disputes(world, anna, tmp
         100,
         600,
         200,
-    ]  # the boxes overlap enough to count as equal, so the first reviewer's is released
+    ]  # the boxes overlap enough to count as equal, so the box of the first is released
     corrections = (tmp_path / "v1" / "corrections.jsonl").read_text(encoding="utf-8")
     assert '"who":"anna"' in corrections
     excluded = (tmp_path / "v1" / "left_out.jsonl").read_text(encoding="utf-8")
     assert "rejected by the adjudicator" in excluded
 
 
-def test_adjudication_without_radiograph_needs_and_exports_confirmation(world, anna, tmp_path):
+def test_adjudication_without_a_drawn_radiograph_needs_a_confirmation_and_exports_it(world, anna, tmp_path):
     correction = Correction(boxes=(make_box(600),))
     with pytest.raises(Refused, match="The radiograph was not displayed"):
         adjudicate(
@@ -219,10 +219,11 @@ def test_adjudication_without_radiograph_needs_and_exports_confirmation(world, a
     q4_lines = [line for line in lines if '"question_id":"Q4"' in line]
     assert q4_lines
     assert all('"image":"not drawn, confirmed"' in line for line in q4_lines)
-    assert not any('"image"' in line for line in lines if line not in q4_lines)  # not recorded for the others
+    # It is not recorded for the other questions.
+    assert not any('"image"' in line for line in lines if line not in q4_lines)
 
 
-def test_stale_adjudication_rules_are_refused_showing_both(world, anna):
+def test_stale_adjudication_rules_are_refused_with_a_message_that_shows_both(world, anna):
     with (
         unit_of_work(world.engine) as db,
         pytest.raises(StaleRevision, match=r"Saved rules: anna.*Your rules: nobody"),

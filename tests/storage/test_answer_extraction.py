@@ -1,4 +1,4 @@
-"""Answers that no rule could extract: a judge reads them, and what it read counts once it has finished."""
+"""Answers that no rule could extract: a judge extracts them, and they count once all replies are read."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ CONDITIONS = (Condition.AS_GIVEN, Condition.SHUFFLED)
 UNCLEAR = "Hard to say."
 
 
-def judge(body):
-    """Write the letter before which a reply "I would go for the text …" puts the text; else none."""
+def answer_as_judge(body):
+    """Return the letter of the option whose text the judged reply contains, or "none"."""
     text = body["messages"][-1]["content"]
     reply = re.search(r"Reply: (.*)", text)[1]
     return next((letter for letter, option in re.findall(r"([A-C])\. (.*)", text) if option in reply), "none")
@@ -35,7 +35,7 @@ def judge(body):
 @pytest.fixture
 def server():
     with running_model_server() as running:
-        running.answer = judge
+        running.answer = answer_as_judge
         yield running
 
 
@@ -55,7 +55,10 @@ def prepare(engine, tmp_path, server, *, choose_reply):
             answered_by=AnsweredBy.FILE, now=now(),
         )  # fmt: skip
         questions = evaluations.load_answers(db, by=BY, name="net", now=now()).questions
-    lines = [{"question_id": item.question.id, "raw": choose_reply(item.question)} for item in questions]
+    lines = [
+        {"question_id": evaluated.question.id, "raw": choose_reply(evaluated.question)}
+        for evaluated in questions
+    ]
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     for condition in CONDITIONS:
@@ -65,7 +68,7 @@ def prepare(engine, tmp_path, server, *, choose_reply):
 
 
 def state_in_words(question):
-    """A reply that states the key in words that no rule reads; that to question Q1 is unclear."""
+    """Return a reply that states the key in words that no rule extracts; for Q1, an unclear reply."""
     return UNCLEAR if question.id == "Q1" else f"I would go for {question.options[question.answer[0]]} here."
 
 
@@ -82,7 +85,9 @@ def open_results():
         return evaluations.open_results(db, by=BY, name="net", now=now())[1]
 
 
-def test_a_judge_reads_what_no_rule_could_and_it_counts_apart(workspace_engine, tmp_path, server, capsys):
+def test_a_judge_extracts_answers_that_no_rule_could_and_they_are_counted_separately(
+    workspace_engine, tmp_path, server, capsys
+):
     questions = prepare(workspace_engine, tmp_path, server, choose_reply=state_in_words)
     n = len(questions)
     _, before = summarise()
@@ -94,28 +99,37 @@ def test_a_judge_reads_what_no_rule_could_and_it_counts_apart(workspace_engine, 
     for condition in CONDITIONS:
         assert f"{condition.value}: no rule extracted {n} answers, the judge {n - 1} of them" in out
     assert len(server.bodies) == 2 * n
-    sent = "\n".join(body["messages"][-1]["content"] for body in server.bodies)
-    explanations = [item.question.explanation for item in questions if item.question.explanation]
+    sent_text = "\n".join(body["messages"][-1]["content"] for body in server.bodies)
+    explanations = [
+        evaluated.question.explanation for evaluated in questions if evaluated.question.explanation
+    ]
     assert explanations
-    assert not any(text in sent for text in explanations)
+    assert not any(text in sent_text for text in explanations)
     scored, after = summarise()
     assert (after.answers.failed, after.answers.by_rule, after.answers.by_judge) == (1, 0, n - 1)
     assert after.accuracy.estimate == pytest.approx((n - 1) / n)
     assert "\nA-score|net|judge:judge-model|" in "\n".join(list_signatures(scored.models))
     results = open_results()
     # In the shuffled condition the judge sees the options as shown, and its letter is converted.
-    assert [(item.correct, item.failed) for item in results.accuracies] == [(n - 1, 1), (n - 1, 1)]
+    assert [(accuracy.correct, accuracy.failed) for accuracy in results.accuracies] == [
+        (n - 1, 1),
+        (n - 1, 1),
+    ]
     assert results.extraction.startswith("judge:judge-model|prompt:extract-answer@1|")
     with read_only_session() as db:
-        _, exported = evaluations.load_exported_answers(db, by=BY, name="net", condition=Condition.AS_GIVEN)
-    assert all(item.prediction.failed for item in exported)  # stored answers stay as they are
+        _, exported_answers = evaluations.load_exported_answers(
+            db, by=BY, name="net", condition=Condition.AS_GIVEN
+        )
+    assert all(answer.prediction.failed for answer in exported_answers)  # stored answers stay as they are
     assert len(read_audit("plan extraction by judge")) == 1
     # Repeating the command sends no request.
     assert main(["evaluate", "extract", "net"]) == 0
     assert len(server.bodies) == 2 * n
 
 
-def test_readings_count_only_when_all_replies_are_read(workspace_engine, tmp_path, server, capsys):
+def test_extracted_answers_count_only_when_the_judge_has_read_all_replies(
+    workspace_engine, tmp_path, server, capsys
+):
     prepare(workspace_engine, tmp_path, server, choose_reply=state_in_words)
     assert main(["evaluate", "extract", "net", "--endpoint", "judge", "--max-calls", "5"]) == 1
     assert "the judge 0 of them" in capsys.readouterr().out
@@ -124,17 +138,19 @@ def test_readings_count_only_when_all_replies_are_read(workspace_engine, tmp_pat
     assert summary.answers.by_judge == 0
 
 
-def test_nothing_is_asked_if_rules_extracted_every_answer(workspace_engine, tmp_path, server, capsys):
+def test_the_judge_gets_no_request_if_rules_extracted_every_answer(
+    workspace_engine, tmp_path, server, capsys
+):
     prepare(workspace_engine, tmp_path, server, choose_reply=lambda _: "B")
     assert main(["evaluate", "extract", "net", "--endpoint", "judge"]) == 1
     assert server.bodies == []
     assert "there is nothing to read" in capsys.readouterr().err
 
 
-def test_readings_by_the_model_of_the_tests_are_labelled(workspace_engine, tmp_path, server):
+def test_models_whose_answers_the_test_model_extracted_are_listed(workspace_engine, tmp_path, server):
     prepare(workspace_engine, tmp_path, server, choose_reply=state_in_words)
     assert main(["evaluate", "extract", "net", "--endpoint", "judge"]) == 0
     scored, _ = summarise()
     assert list_judged_by_test_model(scored.models) == []
-    labelled = [replace(model, extraction=f"judge|{TEST_MODEL_NOTE}") for model in scored.models]
-    assert list_judged_by_test_model(labelled) == ["net"]
+    labelled_models = [replace(model, extraction=f"judge|{TEST_MODEL_NOTE}") for model in scored.models]
+    assert list_judged_by_test_model(labelled_models) == ["net"]

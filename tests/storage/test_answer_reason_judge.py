@@ -25,8 +25,8 @@ from tests.storage.test_model_scores import answer, find_evaluated_split, list_q
 pytestmark = pytest.mark.full
 
 
-def judge(body):
-    """Give 9 to an answer longer than a letter (the key with its explanation), and 3 to others."""
+def answer_as_judge(body):
+    """Give 9 points to an answer longer than a letter (the key with its explanation), 3 to any other."""
     text = body["messages"][-1]["content"]
     first, second = re.findall(r"Assistant \d: (.*)", text)
     points = ["9" if len(part) > 3 else "3" for part in (first, second)]
@@ -42,7 +42,7 @@ def add_judge(url, *, data_use=DataUse.LOCAL):
 @pytest.fixture
 def server():
     with running_model_server() as running:
-        running.answer = judge
+        running.answer = answer_as_judge
         yield running
 
 
@@ -52,19 +52,24 @@ def test_a_judge_scores_in_both_orders_and_its_scores_are_in_the_tables(
     make_evaluation_world(workspace_engine, tmp_path / "workspace")
     plan("net")
     questions = list_questions("net")
-    answer(tmp_path, "net", [{"question_id": name, "raw": key} for name, key in questions])
+    answer(tmp_path, "net", [{"question_id": question_id, "raw": key} for question_id, key in questions])
     assert main(["evaluate", "judge", "net"]) == 1
     assert "--endpoint: is needed to start the judge" in capsys.readouterr().err
     add_judge(server.url)
-    experts = tmp_path / "experts.csv"
-    rows = [f"{name},{30 + position}" for position, (name, _) in enumerate(questions)]
-    experts.write_text("\n".join(["question_id,score", *rows]) + "\n", encoding="utf-8")
-    with_unknown = tmp_path / "unknown.csv"
-    with_unknown.write_text("question_id,score\nnowhere,50\n", encoding="utf-8")
-    assert main(["evaluate", "judge", "net", "--endpoint", "judge", "--experts", str(with_unknown)]) == 1
+    experts_file = tmp_path / "experts.csv"
+    rows = [f"{question_id},{30 + position}" for position, (question_id, _) in enumerate(questions)]
+    experts_file.write_text("\n".join(["question_id,score", *rows]) + "\n", encoding="utf-8")
+    file_with_unknown_question = tmp_path / "unknown.csv"
+    file_with_unknown_question.write_text("question_id,score\nnowhere,50\n", encoding="utf-8")
+    assert (
+        main(
+            ["evaluate", "judge", "net", "--endpoint", "judge", "--experts", str(file_with_unknown_question)]
+        )
+        == 1
+    )
     assert "'nowhere' is not a question of the evaluation" in capsys.readouterr().err
     assert server.bodies == []
-    assert main(["evaluate", "judge", "net", "--endpoint", "judge", "--experts", str(experts)]) == 0
+    assert main(["evaluate", "judge", "net", "--endpoint", "judge", "--experts", str(experts_file)]) == 0
     output = capsys.readouterr().out
     assert "AR-score: 33.33" in output  # 3 of 9 in every question and both orders
     assert "order bias (model first minus key first): 0.00" in output
@@ -93,7 +98,11 @@ def test_a_judge_scores_in_both_orders_and_its_scores_are_in_the_tables(
 def test_keys_of_a_private_split_are_not_sent_to_a_remote_judge(workspace_engine, tmp_path, server, capsys):
     make_evaluation_world(workspace_engine, tmp_path / "workspace", private=0.5)
     plan("secret", split=Split.PRIVATE)
-    answer(tmp_path, "secret", [{"question_id": name, "raw": key} for name, key in list_questions("secret")])
+    answer(
+        tmp_path,
+        "secret",
+        [{"question_id": question_id, "raw": key} for question_id, key in list_questions("secret")],
+    )
     add_judge(server.url.replace("http:", "https:"), data_use=DataUse.REMOTE)
     assert main(["evaluate", "judge", "secret", "--endpoint", "judge"]) == 1
     assert "Choose a local endpoint; judge is remote" in capsys.readouterr().err

@@ -35,13 +35,13 @@ def reassign(world: World, from_, *to):
 
 def list_assigned(world: World, *states):
     """{name: question numbers} of the assignments in those states (all but withdrawn by default)."""
-    names = {person.id: name for name, person in world.people.items()}
+    names_by_id = {person.id: name for name, person in world.people.items()}
     wanted_states = states or (AssignmentState.OPEN, AssignmentState.DONE, AssignmentState.SKIPPED)
     assigned: dict[str, list[int]] = {}
     with read_only_session(world.engine) as db:
         for question, person, state in iterate_assignments(db, batch_id=world.batch.id):
             if state in wanted_states:
-                assigned.setdefault(names[person], []).append(question)
+                assigned.setdefault(names_by_id[person], []).append(question)
     return assigned
 
 
@@ -194,14 +194,14 @@ def change_settings(world: World, settings, revision=1):
         )
 
 
-def test_settings_change_with_the_next_revision(world):
-    changed = change_settings(world, BatchSettings(mode=Mode.ANSWER_FIRST, guideline="Look twice."))
-    assert (changed.revision, changed.settings.guideline) == (2, "Look twice.")
+def test_changed_settings_are_saved_as_the_next_revision(world):
+    changed_batch = change_settings(world, BatchSettings(mode=Mode.ANSWER_FIRST, guideline="Look twice."))
+    assert (changed_batch.revision, changed_batch.settings.guideline) == (2, "Look twice.")
     with read_only_session(world.engine) as db:
-        assert load_batch(db, name="first") == changed
+        assert load_batch(db, name="first") == changed_batch
 
 
-def test_stale_settings_are_refused_showing_both_versions(world):
+def test_stale_settings_are_refused_with_a_message_that_shows_both_versions(world):
     change_settings(world, BatchSettings(guideline="Look twice.", show_report=True))
     with pytest.raises(StaleRevision, match=r"Cora changed batch first on 2026-03-02 09:00:00 UTC") as caught:
         change_settings(world, BatchSettings(guideline="Look once."))
@@ -211,9 +211,9 @@ def test_stale_settings_are_refused_showing_both_versions(world):
 
 def test_one_key_accept_is_off_until_it_is_set(world):
     assert not BatchSettings().one_key_accept
-    changed = change_settings(world, BatchSettings(one_key_accept=True))
+    changed_batch = change_settings(world, BatchSettings(one_key_accept=True))
     with read_only_session(world.engine) as db:
-        assert load_batch(db, name="first").settings == changed.settings
+        assert load_batch(db, name="first").settings == changed_batch.settings
     with pytest.raises(StaleRevision, match=r"One-key accept on \(saved\), off \(yours\)"):
         change_settings(world, BatchSettings(guideline="Look once."))
 
@@ -244,8 +244,8 @@ def test_guideline_and_anchors_can_change_after_a_verdict(engine):
     save_verdict(world, make_acceptance(world, question=1))
     anchors = dict(BatchSettings().anchors)
     anchors["image_alignment"] = ("a", "b", "c", "d", "e")
-    changed = change_settings(world, replace(BatchSettings(), guideline="Look twice.", anchors=anchors))
-    assert changed.settings.anchors["image_alignment"] == ("a", "b", "c", "d", "e")
+    changed_batch = change_settings(world, replace(BatchSettings(), guideline="Look twice.", anchors=anchors))
+    assert changed_batch.settings.anchors["image_alignment"] == ("a", "b", "c", "d", "e")
 
 
 def test_empty_anchor_is_refused(world):

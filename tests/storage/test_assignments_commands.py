@@ -36,7 +36,7 @@ def test_open_questions_are_reassigned_and_withdrawn(world, capsys):
     assert "12 open questions of remo unassigned" in capsys.readouterr().out
 
 
-def test_second_opinions_for_a_share_and_then_where_errors_were_found(world, capsys):
+def test_second_opinions_are_requested_for_a_share_and_then_for_reported_errors(world, capsys):
     cli.main(["assign", "first", "--to", "ruth"])
     arguments = ["assign", "first", "--to", "remo", "--second-share", "0.25", "--seed", "7"]
     assert cli.main([*arguments, "--dry-run"]) == 0
@@ -64,7 +64,7 @@ def test_impossible_commands_fail_with_the_reason(world, capsys, arguments, reas
 @pytest.mark.parametrize(
     "arguments", [["assign", "first"], ["assign", "first", "--to", "ruth", "--withdraw", "remo"]]
 )
-def test_wrong_usage_exits_2(world, arguments):
+def test_wrong_usage_exits_with_2(world, arguments):
     with pytest.raises(SystemExit) as exit_info:
         cli.main(arguments)
     assert exit_info.value.code == 2

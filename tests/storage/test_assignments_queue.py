@@ -36,7 +36,7 @@ def explain_queries(world: World, send_queries) -> list[str]:
         ]
 
 
-def test_next_question_is_one_index_lookup(world):
+def test_next_question_is_found_by_one_index_lookup(world):
     ruth = world.people["ruth"].id
     (step,) = explain_queries(world, lambda db: find_first_open(db, person_id=ruth, batch_id=1))
     assert "USING INDEX assignment_queue (person_id=? AND batch_id=? AND state=?)" in step
@@ -57,17 +57,17 @@ def test_exam_access_is_checked_without_a_scan(world):
     assert [step for step in steps if step.startswith("SCAN")] == []
 
 
-def test_loading_a_sheet_scans_no_table(world):
+def test_loading_a_sheet_scans_no_large_table(world):
     steps = explain_queries(
         world,
         lambda db: review.load_sheet(db, person=world.people["ruth"], batch_id=1, now=NOW),
     )
     scans = {step for step in steps if step.startswith("SCAN")}
-    # Subqueries: a row's neighbours, the few next questions, one row per batch and state, the last verdicts.
+    # Subqueries: a row's neighbours, a few next questions, one row per batch and state, the last verdicts.
     subqueries = (
         "SCAN before_", "SCAN behind", "SCAN first_open", "SCAN states", "SCAN mine", "SCAN recent",
     )  # fmt: skip
-    # The only table scanned: one row per batch with a shared queue and person who uses it.
+    # The only scanned table has one row per person and batch with a shared queue.
     assert {step for step in scans if not step.startswith(subqueries)} <= {"SCAN pool_member"}
 
 

@@ -78,19 +78,19 @@ def attack(engine: Engine, *statements: str) -> None:
                 connection.exec_driver_sql(statement)
 
 
-def first_key(connection: Connection, table: str) -> tuple[tuple[object, ...], str]:
+def find_first_key(connection: Connection, table: str) -> tuple[tuple[object, ...], str]:
     """The key of the table's first row, and the condition that selects it."""
     [shape] = inspect_tables(connection, include={table})
     names = ", ".join(f'"{name}"' for name in shape.key)
     row = connection.exec_driver_sql(f'SELECT {names} FROM "{table}" ORDER BY {names}').first()
-    parts = [
+    conditions = [
         f'"{name}" = ' + (f"'{value}'" if isinstance(value, str) else str(value))
         for name, value in zip(shape.key, row, strict=True)
     ]
-    return tuple(row), " AND ".join(parts)
+    return tuple(row), " AND ".join(conditions)
 
 
-def editable_column(connection: Connection, table: str) -> tuple[str, str]:
+def find_editable_column(connection: Connection, table: str) -> tuple[str, str]:
     """A column outside the key, with an SQL expression that changes its value."""
     [shape] = inspect_tables(connection, include={table})
     excluded_columns = (
@@ -135,12 +135,12 @@ def verify_after(engine: Engine, workspace: Workspace, *statements: str) -> Audi
     return result
 
 
-def test_every_table_is_either_covered_or_not_covered():
+def test_every_table_is_in_exactly_one_of_both_coverage_lists():
     assert set(COVERED) | set(NOT_COVERED) == set(metadata.tables)
     assert not set(COVERED) & set(NOT_COVERED)
 
 
-def test_a_workspace_with_rows_everywhere_agrees_with_its_checkpoint(full_workspace):
+def test_a_workspace_with_rows_in_every_table_agrees_with_its_checkpoint(full_workspace):
     engine, workspace = full_workspace
     assert verify(engine, workspace).faults == ()
 
@@ -149,9 +149,9 @@ def test_a_workspace_with_rows_everywhere_agrees_with_its_checkpoint(full_worksp
 def test_the_message_names_an_edited_row_with_its_column(full_workspace, table):
     engine, workspace = full_workspace
     with engine.connect() as connection:
-        key, condition = first_key(connection, table)
-        column, change = editable_column(connection, table)
-    if not column:  # all columns are the key, or refer to other rows: such a row is replaced, not edited
+        key, condition = find_first_key(connection, table)
+        column, change = find_editable_column(connection, table)
+    if not column:  # each column is in the key or refers to another row: such a row is replaced, not edited
         assert table in ("adjudicator", "applied_question", "leaderboard_member", "person_role")
         return
     result = verify_after(engine, workspace, f'UPDATE "{table}" SET "{column}" = {change} WHERE {condition}')
@@ -163,7 +163,7 @@ def test_the_message_names_an_edited_row_with_its_column(full_workspace, table):
 def test_the_message_names_a_deleted_row(full_workspace, table):
     engine, workspace = full_workspace
     with engine.connect() as connection:
-        key, condition = first_key(connection, table)
+        key, condition = find_first_key(connection, table)
     result = verify_after(engine, workspace, f'DELETE FROM "{table}" WHERE {condition}')
     row = f"table {table}, row {' / '.join(map(str, key))}: deleted"
     assert any(row in fault for fault in result.faults), result.faults
@@ -218,25 +218,25 @@ def deposit_folder(tmp_path, monkeypatch):
     return folder
 
 
-def deposit(engine: Engine, deposits: Deposits) -> None:
+def add_deposit(engine: Engine, deposits: Deposits) -> None:
     with read_only_session(engine) as db:
-        *_, last = iterate_entries(db)
-    deposits.add(number=last.number, head=last.hash, now=LATER)
+        *_, last_entry = iterate_entries(db)
+    deposits.add(number=last_entry.number, head=last_entry.hash, now=LATER)
 
 
-def rehash(engine: Engine, *, change: str) -> None:
+def rewrite_chain(engine: Engine, *, change: str) -> None:
     """Rewrite the whole chain after a change of the entries, as anybody who can write to the database can."""
     attack(engine, change)
     with read_only_session(engine) as db:
         entries = list(iterate_entries(db))
-    previous, statements = NO_ENTRY, []
+    previous_hash, statements = NO_ENTRY, []
     for entry in entries:
-        new = replace(entry, previous_hash=previous).compute_hash()
+        new_hash = replace(entry, previous_hash=previous_hash).compute_hash()
         statements.append(
-            f"UPDATE audit_entry SET previous_hash = '{previous}', hash = '{new}' "
+            f"UPDATE audit_entry SET previous_hash = '{previous_hash}', hash = '{new_hash}' "
             f"WHERE number = {entry.number}"
         )
-        previous = new
+        previous_hash = new_hash
     attack(engine, *statements)
 
 
@@ -245,7 +245,7 @@ FORGE_FIRST_ENTRY = "UPDATE audit_entry SET why = 'forged' WHERE number = 1"
 
 def test_a_rewritten_chain_without_a_deposit_is_reported_as_unanchored(world, tmp_path):
     workspace = make_workspace(world.engine, tmp_path / "home")
-    rehash(world.engine, change=FORGE_FIRST_ENTRY)
+    rewrite_chain(world.engine, change=FORGE_FIRST_ENTRY)
     result = verify(world.engine, workspace)
     assert result.faults == ()
     assert (result.anchored_at, result.unanchored_since) == (None, VERDICT_TIME)
@@ -254,9 +254,9 @@ def test_a_rewritten_chain_without_a_deposit_is_reported_as_unanchored(world, tm
 def test_a_rewritten_chain_contradicts_a_deposit(world, tmp_path, deposit_folder):
     workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
-    deposit(world.engine, deposits)
+    add_deposit(world.engine, deposits)
     assert verify(world.engine, workspace, deposits=deposits).unanchored_since is None
-    rehash(world.engine, change=FORGE_FIRST_ENTRY)
+    rewrite_chain(world.engine, change=FORGE_FIRST_ENTRY)
     [fault] = verify(world.engine, workspace, deposits=deposits).faults
     assert "has another hash for entry 2: this entry or an earlier one was rewritten" in fault
 
@@ -264,7 +264,7 @@ def test_a_rewritten_chain_contradicts_a_deposit(world, tmp_path, deposit_folder
 def test_deleted_last_entries_are_detected_by_a_deposit(world, tmp_path, deposit_folder):
     workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
-    deposit(world.engine, deposits)
+    add_deposit(world.engine, deposits)
     attack(
         world.engine,
         "DELETE FROM audit_entry WHERE number = 2",
@@ -277,7 +277,7 @@ def test_deleted_last_entries_are_detected_by_a_deposit(world, tmp_path, deposit
 def test_entries_after_a_deposit_are_unanchored(world, tmp_path, deposit_folder):
     workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
-    deposit(world.engine, deposits)
+    add_deposit(world.engine, deposits)
     with unit_of_work(world.engine) as db:
         review.close_batch(db, by=world.people["cora"], batch="first", now=LATER)
     result = verify(world.engine, workspace, deposits=deposits)
@@ -297,19 +297,19 @@ def signing_key(tmp_path, monkeypatch):
     return generate
 
 
-def test_a_forged_deposit_is_not_signed_with_the_key(
+def test_a_forged_deposit_is_reported_because_it_is_not_signed(
     world, tmp_path, deposit_folder, signing_key, monkeypatch
 ):
     """The attacker rewrites the chain and the deposits, but does not have the key."""
     workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
-    deposit(world.engine, deposits)
+    add_deposit(world.engine, deposits)
     assert verify(world.engine, workspace, deposits=deposits).faults == ()
-    rehash(world.engine, change=FORGE_FIRST_ENTRY)
+    rewrite_chain(world.engine, change=FORGE_FIRST_ENTRY)
     for path in deposit_folder.iterdir():
         path.unlink()
     monkeypatch.delenv("OVERREAD_AUDIT_KEY")
-    deposit(world.engine, current_deposits(workspace))
+    add_deposit(world.engine, current_deposits(workspace))
     [fault] = verify(world.engine, workspace, deposits=deposits).faults
     assert "cannot be trusted: it is not signed." in fault
 
@@ -330,11 +330,11 @@ def test_a_checkpoint_after_an_unexplained_change_requires_a_reason(world, tmp_p
     take_checkpoint(world.engine, workspace, reason="key repaired by hand")
     assert verify(world.engine, workspace).faults == ()
     with read_only_session(world.engine) as db:
-        *_, last = iterate_entries(db)
-    assert (last.reason, "answer changed" in last.old) == ("key repaired by hand", True)
+        *_, last_entry = iterate_entries(db)
+    assert (last_entry.reason, "answer changed" in last_entry.old) == ("key repaired by hand", True)
 
 
-def test_the_message_names_digests_that_were_altered_or_removed(world, tmp_path):
+def test_digests_that_were_altered_or_removed_are_reported(world, tmp_path):
     workspace = make_workspace(world.engine, tmp_path / "home")
     take_checkpoint(world.engine, workspace)
     with read_only_session(world.engine) as db:
@@ -398,11 +398,11 @@ def test_deposits_in_a_bucket_are_locked(locked_bucket, tmp_path, world):
     workspace = make_workspace(world.engine, tmp_path / "home")
     deposits = current_deposits(workspace)
     assert verify(world.engine, workspace, deposits=deposits).anchored_at is None
-    name = deposits.add(number=2, head=newest_hash(world.engine), now=datetime.now(UTC))
+    name = deposits.add(number=2, head=load_newest_hash(world.engine), now=datetime.now(UTC))
     assert verify(world.engine, workspace, deposits=deposits).unanchored_since is None
-    stored = locked_bucket.call_s3("head_object", Bucket="locked", Key=f"heads/{name}")
-    assert stored["ObjectLockMode"] == "COMPLIANCE"
-    rehash(world.engine, change=FORGE_FIRST_ENTRY)
+    stored_object = locked_bucket.call_s3("head_object", Bucket="locked", Key=f"heads/{name}")
+    assert stored_object["ObjectLockMode"] == "COMPLIANCE"
+    rewrite_chain(world.engine, change=FORGE_FIRST_ENTRY)
     assert "an earlier one was rewritten" in verify(world.engine, workspace, deposits=deposits).fault
 
 
@@ -414,10 +414,10 @@ def test_a_manifest_has_the_entry_of_the_last_judgement_and_anchors_the_trail(wo
             workspace=workspace,
         )  # fmt: skip
     manifest = json.loads((tmp_path / "v1" / "manifest.json").read_text())
-    assert manifest["audit"] == {"number": 2, "hash": newest_hash(world.engine)}
-    anchored = verify(world.engine, workspace, head=manifest["audit"]["hash"])
-    assert (anchored.faults, anchored.unanchored_since) == ((), None)
-    rehash(world.engine, change=FORGE_FIRST_ENTRY)
+    assert manifest["audit"] == {"number": 2, "hash": load_newest_hash(world.engine)}
+    check = verify(world.engine, workspace, head=manifest["audit"]["hash"])
+    assert (check.faults, check.unanchored_since) == ((), None)
+    rewrite_chain(world.engine, change=FORGE_FIRST_ENTRY)
     assert "the stated head" in verify(world.engine, workspace, head=manifest["audit"]["hash"]).fault
 
 
@@ -430,7 +430,7 @@ def test_a_study_report_names_the_last_entry_about_its_data(engine):
     assert data.audit_head.hash in [entry.hash for entry in entries if entry.action == "give reading"]
 
 
-def newest_hash(engine: Engine) -> str:
+def load_newest_hash(engine: Engine) -> str:
     with read_only_session(engine) as db:
-        *_, last = iterate_entries(db)
-    return last.hash
+        *_, last_entry = iterate_entries(db)
+    return last_entry.hash

@@ -35,25 +35,25 @@ BY = command_line_person()
 
 @pytest.fixture
 def world(engine: Engine) -> World:
-    """Five entries: two verdicts, a revision of the second, a skip, and the closing of the batch."""
-    made = make_world(engine, assigned_to=["ruth"])
-    save_verdict(made, make_acceptance(made, question=1))
-    save_verdict(made, make_acceptance(made, question=2))
+    """Five entries: two verdicts, a revision of the second one, a skip, and the closing of the batch."""
+    world = make_world(engine, assigned_to=["ruth"])
+    save_verdict(world, make_acceptance(world, question=1))
+    save_verdict(world, make_acceptance(world, question=2))
     save_verdict(
-        made,
-        make_acceptance(made, question=2, revision=2, comment="on second thoughts", why="saw the lateral"),
+        world,
+        make_acceptance(world, question=2, revision=2, comment="on second thoughts", why="saw the lateral"),
     )
     with unit_of_work(engine) as db:
         review.skip_question(
             db,
-            person=made.people["ruth"],
-            batch_id=made.batch.id,
+            person=world.people["ruth"],
+            batch_id=world.batch.id,
             question_row_id=3,
             reason="too dark",
             now=NOW,
         )
-        review.close_batch(db, by=made.people["cora"], batch="first", now=NOW)
-    return made
+        review.close_batch(db, by=world.people["cora"], batch="first", now=NOW)
+    return world
 
 
 def verify(engine: Engine, head: str | None = None) -> AuditCheck:
@@ -104,7 +104,7 @@ def test_a_change_of_any_field_of_an_entry_is_reported(world):
         assert (check.number, check.fault) == (2, "its content was changed")
 
 
-def test_a_deleted_entry_is_reported_at_its_successor(world):
+def test_a_deleted_entry_is_reported_at_the_next_entry(world):
     check = verify_after_tampering(world.engine, "DELETE FROM audit_entry WHERE number = 2")
     assert (check.number, check.fault) == (3, "entry 2 is missing before it")
 
@@ -119,14 +119,14 @@ def test_truncation_is_detected_from_judgements(world):
     assert "skip question, batch 1 question 3" in check.fault
 
 
-def test_truncation_is_detected_from_a_noted_head(world):
+def test_truncation_is_detected_from_a_stated_head(world):
     head = verify(world.engine).head
     tamper(world.engine, "DELETE FROM audit_entry WHERE number = 5")
     assert verify(world.engine).fault is None
     assert "No entry has the stated head" in verify(world.engine, head).fault
 
 
-def test_a_noted_head_is_accepted_after_more_entries(world):
+def test_a_stated_head_is_accepted_after_more_entries(world):
     head = verify(world.engine).head
     with unit_of_work(world.engine) as db:
         review.reopen_batch(db, by=world.people["cora"], batch="first", now=NOW)
@@ -158,13 +158,13 @@ def test_first_entry_counts_judgements_older_than_the_trail(world):
     assert verify(world.engine).fault is None
 
 
-def test_filters_and_pages(world):
-    def list_numbers(*, below=None, limit=50, **wanted):
+def test_entries_are_filtered_and_paged(world):
+    def list_numbers(*, below=None, limit=50, **filters):
         with read_only_session(world.engine) as db:
-            check = list_audit_entries(
-                db, by=BY, entry_filter=AuditFilter(**wanted), below=below, limit=limit
+            visible_entries = list_audit_entries(
+                db, by=BY, entry_filter=AuditFilter(**filters), below=below, limit=limit
             )
-        return [visible.entry.number for visible in check]
+        return [visible.entry.number for visible in visible_entries]
 
     assert list_numbers() == [5, 4, 3, 2, 1]
     assert list_numbers(limit=2) == [5, 4]
@@ -180,29 +180,29 @@ def test_filters_and_pages(world):
 
 def test_reviewers_cannot_read_the_trail(world):
     with read_only_session(world.engine) as db:
-        for look in (
+        for send_request in (
             lambda: list_audit_entries(db, by=world.people["ruth"], entry_filter=AuditFilter()),
             lambda: export_audit(db, by=world.people["ruth"], entry_filter=AuditFilter()),
             lambda: verify_audit(db, by=world.people["ruth"]),
         ):
             with pytest.raises(NotAllowed, match="may not see the audit trail"):
-                look()
+                send_request()
 
 
 def test_a_coordinator_who_judges_too_does_not_see_judgements_of_others(engine):
     world = make_world(engine, assigned_to=["ruth", "remo"])
     save_verdict(world, make_acceptance(world, question=1, comment="PLANTED", person="remo"), "remo")
-    both = Person(
+    reviewing_coordinator = Person(
         id=world.people["ruth"].id,
         name="ruth",
         display_name="Ruth",
         roles=frozenset({Role.REVIEWER, Role.COORDINATOR}),
     )
     with read_only_session(engine) as db:
-        [shown] = list_audit_entries(db, by=both, entry_filter=AuditFilter())
-        _, entries = export_audit(db, by=both, entry_filter=AuditFilter())
+        [visible_entry] = list_audit_entries(db, by=reviewing_coordinator, entry_filter=AuditFilter())
+        _, entries = export_audit(db, by=reviewing_coordinator, entry_filter=AuditFilter())
         text = "".join(format_audit_lines(entries, file_format="jsonl"))
-    assert (shown.withheld, shown.entry.new, "PLANTED" in text) == (True, None, False)
+    assert (visible_entry.withheld, visible_entry.entry.new, "PLANTED" in text) == (True, None, False)
 
 
 def test_csv_escapes_formulas(world):

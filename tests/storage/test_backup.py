@@ -47,7 +47,7 @@ def empty_workspace(tmp_path) -> Workspace:
 
 
 def read_rows(workspace: Workspace) -> dict[str, list[bytes]]:
-    """The lines of every table, without what a restore changes on purpose: sign-ins and releases' folders."""
+    """The lines of every table except those that a restore changes on purpose: sign_in and release."""
     engine = make_engine(workspace.database_url)
     with engine.connect() as connection:
         rows_by_table = {
@@ -93,7 +93,7 @@ def test_a_backup_made_during_writes_contains_consistent_rows(workspace, engine,
 
         try:
             wait_for_more_than(20)
-            before = list(saved_names)
+            names_before = list(saved_names)
             result = make_backup(workspace, tmp_path / "b.backup", now=NOW)
             wait_for_more_than(len(saved_names))  # the writers went on: none waited for the backup to end
         finally:
@@ -103,13 +103,15 @@ def test_a_backup_made_during_writes_contains_consistent_rows(workspace, engine,
     restore_backup(result.path, empty_workspace, now=LATER)
     restored_engine = make_engine(empty_workspace.database_url)
     with read_only_session(restored_engine) as db:
-        people = set(db.execute(select(PersonRow.name).where(PersonRow.name.startswith("w"))).scalars())
+        restored_names = set(
+            db.execute(select(PersonRow.name).where(PersonRow.name.startswith("w"))).scalars()
+        )
         entries = db.execute(select(func.count()).where(AuditRow.what == "add person")).scalar_one()
     with restored_engine.connect() as connection:
         counts = {shape.name: count_rows(connection, shape.name) for shape in inspect_tables(connection)}
     restored_engine.dispose()
-    assert set(before) <= people <= set(saved_names)
-    assert entries == len(people)
+    assert set(names_before) <= restored_names <= set(saved_names)
+    assert entries == len(restored_names)
     assert counts == {table.name: table.rows for table in result.manifest.tables}
 
 
@@ -122,12 +124,12 @@ def test_backup_moves_between_sqlite_and_postgresql(workspace, backup, engine, r
     assert read_rows(other_workspace) == read_rows(workspace)
     second_backup = make_backup(other_workspace, tmp_path / "again.backup", now=LATER)
     first_manifest = check_backup(backup)
-    changed_on_purpose = ("sign_in", "release")
+    changed_tables = ("sign_in", "release")
     assert {
         table.name: table.sha256
         for table in second_backup.manifest.tables
-        if table.name not in changed_on_purpose
-    } == {table.name: table.sha256 for table in first_manifest.tables if table.name not in changed_on_purpose}
+        if table.name not in changed_tables
+    } == {table.name: table.sha256 for table in first_manifest.tables if table.name not in changed_tables}
 
 
 def test_new_rows_are_numbered_after_restored_rows(postgres_engine, tmp_path):
@@ -189,7 +191,7 @@ def test_restore_into_a_filled_workspace_is_refused(workspace, backup):
     assert read_rows(workspace) == before
 
 
-def test_restore_sets_the_replaced_workspace_aside(sqlite_engine, tmp_path):
+def test_restore_keeps_the_files_of_the_replaced_workspace(sqlite_engine, tmp_path):
     workspace = fill_workspace(sqlite_engine, tmp_path)
     result = make_backup(workspace, tmp_path / "a.backup", now=NOW)
     with unit_of_work(sqlite_engine) as db:
@@ -212,9 +214,7 @@ def test_database_in_use_is_not_replaced(sqlite_engine, tmp_path):
         restore_backup(result.path, workspace, replace=True, now=LATER)
 
 
-def test_the_message_names_the_missing_image_and_the_rest_is_backed_up(
-    workspace, engine, tmp_path, empty_workspace
-):
+def test_a_missing_image_is_listed_and_the_rest_is_backed_up(workspace, engine, tmp_path, empty_workspace):
     [first, *_] = sorted(path.name for path in workspace.images.rglob("*") if path.is_file())
     get_image_store(workspace).remove(first)
     result = make_backup(workspace, tmp_path / "b.backup", now=NOW)
@@ -229,7 +229,9 @@ def test_altered_image_is_reported_as_missing(workspace, engine, tmp_path):
     assert result.manifest.images.missing == (first.name,)
 
 
-def test_restore_of_a_backup_without_images_names_them(workspace, engine, tmp_path, empty_workspace):
+def test_restore_of_a_backup_without_images_lists_them_as_missing(
+    workspace, engine, tmp_path, empty_workspace
+):
     result = make_backup(workspace, tmp_path / "b.backup", with_images=False, now=NOW)
     assert result.manifest.images.count == 0
     assert len(restore_backup(result.path, empty_workspace, now=LATER).missing_images) == 2

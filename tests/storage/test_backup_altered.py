@@ -40,7 +40,7 @@ def empty_workspace(tmp_path) -> Workspace:
 
 
 @pytest.fixture(scope="module")
-def sound(sqlite_template, tmp_path_factory) -> bytes:
+def intact_backup(sqlite_template, tmp_path_factory) -> bytes:
     """The bytes of an undamaged backup, made once."""
     folder = tmp_path_factory.mktemp("sound")
     shutil.copyfile(sqlite_template, folder / "overread.sqlite")
@@ -50,7 +50,7 @@ def sound(sqlite_template, tmp_path_factory) -> bytes:
     return result.path.read_bytes()
 
 
-def restore_refused(content: bytes, empty_workspace: Workspace, tmp_path: Path) -> str:
+def restore_and_expect_refusal(content: bytes, empty_workspace: Workspace, tmp_path: Path) -> str:
     """The reason of the refusal; nothing was written."""
     path = tmp_path / "altered.backup"
     path.write_bytes(content)
@@ -61,26 +61,30 @@ def restore_refused(content: bytes, empty_workspace: Workspace, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.7, 0.999])
-def test_truncated_backup_is_refused(sound, empty_workspace, tmp_path, share):
-    reason = restore_refused(sound[: int(len(sound) * share)], empty_workspace, tmp_path)
+def test_truncated_backup_is_refused(intact_backup, empty_workspace, tmp_path, share):
+    reason = restore_and_expect_refusal(
+        intact_backup[: int(len(intact_backup) * share)], empty_workspace, tmp_path
+    )
     assert "its end is missing" in reason
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_backup_with_one_altered_bit_is_refused(sound, empty_workspace, tmp_path, seed):
-    bit = int(np.random.default_rng(seed).integers(0, len(sound) * 8))
-    content = bytearray(sound)
+def test_a_backup_with_one_altered_bit_is_refused(intact_backup, empty_workspace, tmp_path, seed):
+    bit = int(np.random.default_rng(seed).integers(0, len(intact_backup) * 8))
+    content = bytearray(intact_backup)
     content[bit // 8] ^= 1 << (bit % 8)
-    reason = restore_refused(bytes(content), empty_workspace, tmp_path)
+    reason = restore_and_expect_refusal(bytes(content), empty_workspace, tmp_path)
     assert any(expected in reason for expected in REASONS), reason
 
 
-def test_backup_with_trailing_bytes_is_refused(sound, empty_workspace, tmp_path):
-    assert "its end is missing" in restore_refused(sound + b"\n", empty_workspace, tmp_path)
+def test_backup_with_trailing_bytes_is_refused(intact_backup, empty_workspace, tmp_path):
+    assert "its end is missing" in restore_and_expect_refusal(
+        intact_backup + b"\n", empty_workspace, tmp_path
+    )
 
 
-def read_members(sound: bytes) -> list[tuple[str, bytes]]:
-    with tarfile.open(fileobj=io.BytesIO(sound)) as tar:
+def read_members(intact_backup: bytes) -> list[tuple[str, bytes]]:
+    with tarfile.open(fileobj=io.BytesIO(intact_backup)) as tar:
         return [(member.name, tar.extractfile(member).read()) for member in tar.getmembers()]
 
 
@@ -97,14 +101,14 @@ def write_sealed(archive_members: list[tuple[str, bytes]], tmp_path: Path) -> by
     "name", ["files/../../escaped", "/etc/escaped", "files//etc/escaped", "files/cache/../../x",
              "files/.ssh/keys", "files/releases/..", "files/overread.sqlite", "images/../x", "else"],
 )  # fmt: skip
-def test_member_outside_the_workspace_is_refused(sound, empty_workspace, tmp_path, name):
-    reason = restore_refused(
-        write_sealed([(name, b"x"), *read_members(sound)], tmp_path), empty_workspace, tmp_path
+def test_member_outside_the_workspace_is_refused(intact_backup, empty_workspace, tmp_path, name):
+    reason = restore_and_expect_refusal(
+        write_sealed([(name, b"x"), *read_members(intact_backup)], tmp_path), empty_workspace, tmp_path
     )
     assert "would be written outside the workspace" in reason
 
 
-def test_link_in_a_backup_is_refused(sound, empty_workspace, tmp_path):
+def test_link_in_a_backup_is_refused(intact_backup, empty_workspace, tmp_path):
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as tar:
         link = tarfile.TarInfo("files/releases/link")
@@ -112,34 +116,37 @@ def test_link_in_a_backup_is_refused(sound, empty_workspace, tmp_path):
         tar.addfile(link)
     archive = content.getvalue()
     seal = f"overread-backup {hashlib.sha256(archive).hexdigest()}\n".encode()
-    assert "not a regular file" in restore_refused(archive + seal, empty_workspace, tmp_path)
+    assert "not a regular file" in restore_and_expect_refusal(archive + seal, empty_workspace, tmp_path)
 
 
-def test_file_missing_from_the_manifest_is_refused(sound, empty_workspace, tmp_path):
-    crafted = write_sealed([("files/refusals/more.csv", b"x"), *read_members(sound)], tmp_path)
-    assert "does not match its manifest" in restore_refused(crafted, empty_workspace, tmp_path)
+def test_file_missing_from_the_manifest_is_refused(intact_backup, empty_workspace, tmp_path):
+    crafted = write_sealed([("files/refusals/more.csv", b"x"), *read_members(intact_backup)], tmp_path)
+    assert "does not match its manifest" in restore_and_expect_refusal(crafted, empty_workspace, tmp_path)
 
 
-def test_image_with_other_bytes_is_refused(sound, empty_workspace, tmp_path):
-    parts = [(name, b"x" if name.startswith("images/") else content) for name, content in read_members(sound)]
-    assert "has different content" in restore_refused(
-        write_sealed(parts, tmp_path), empty_workspace, tmp_path
+def test_image_with_other_bytes_is_refused(intact_backup, empty_workspace, tmp_path):
+    members = [
+        (name, b"x" if name.startswith("images/") else content)
+        for name, content in read_members(intact_backup)
+    ]
+    assert "has different content" in restore_and_expect_refusal(
+        write_sealed(members, tmp_path), empty_workspace, tmp_path
     )
 
 
-def test_a_backup_without_a_table_is_refused(sound, empty_workspace, tmp_path):
-    parts = [member for member in read_members(sound) if not member[0].startswith("tables/person/")]
-    assert "does not match its manifest" in restore_refused(
-        write_sealed(parts, tmp_path), empty_workspace, tmp_path
+def test_a_backup_without_a_table_is_refused(intact_backup, empty_workspace, tmp_path):
+    members = [member for member in read_members(intact_backup) if not member[0].startswith("tables/person/")]
+    assert "does not match its manifest" in restore_and_expect_refusal(
+        write_sealed(members, tmp_path), empty_workspace, tmp_path
     )
 
 
-def test_backup_of_a_newer_version_is_refused_with_advice(sound, empty_workspace, tmp_path):
-    parts = read_members(sound)
-    manifest = msgspec.json.decode(parts[-1][1])
+def test_backup_of_a_newer_version_is_refused_with_advice(intact_backup, empty_workspace, tmp_path):
+    members = read_members(intact_backup)
+    manifest = msgspec.json.decode(members[-1][1])
     manifest["revision"] = "9999"
     crafted = write_sealed(
-        [*parts[:-1], ("manifest.json", msgspec.json.format(msgspec.json.encode(manifest)))], tmp_path
+        [*members[:-1], ("manifest.json", msgspec.json.format(msgspec.json.encode(manifest)))], tmp_path
     )
     path = tmp_path / "newer.backup"
     path.write_bytes(crafted)
@@ -147,22 +154,25 @@ def test_backup_of_a_newer_version_is_refused_with_advice(sound, empty_workspace
         restore_backup(path, empty_workspace, now=LATER)
 
 
-def test_failed_restore_leaves_the_workspace_unchanged(sound, postgres_engine, tmp_path):
-    """PostgreSQL stores no NUL in a text, SQLite does: the rows inserted before it are rolled back."""
+def test_failed_restore_leaves_the_workspace_unchanged(intact_backup, postgres_engine, tmp_path):
+    """PostgreSQL refuses a NUL in a text, which SQLite accepts; rows inserted before it are rolled back."""
     workspace = make_workspace(postgres_engine, tmp_path / "there")
-    parts = read_members(sound)
-    name, content = next(member for member in parts if member[0].startswith("tables/person/"))
+    members = read_members(intact_backup)
+    name, content = next(member for member in members if member[0].startswith("tables/person/"))
     lines = gzip.decompress(content).replace(b'"Ruth"', b'"Ru\\u0000"')
     assert b"u0000" in lines
-    manifest = msgspec.json.decode(parts[-1][1])
+    manifest = msgspec.json.decode(members[-1][1])
     for table in manifest["tables"]:
         if table["name"] == "person":
             table["sha256"] = hashlib.sha256(lines).hexdigest()
-    replaced = [(name, gzip.compress(lines)) if member[0] == name else member for member in parts[:-1]]
+    members_with_nul = [
+        (name, gzip.compress(lines)) if member[0] == name else member for member in members[:-1]
+    ]
     path = tmp_path / "nul.backup"
     path.write_bytes(
         write_sealed(
-            [*replaced, ("manifest.json", msgspec.json.format(msgspec.json.encode(manifest)))], tmp_path
+            [*members_with_nul, ("manifest.json", msgspec.json.format(msgspec.json.encode(manifest)))],
+            tmp_path,
         )
     )
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""A workspace with rows in every table, in realistic states, can be restored on and across both databases."""
+"""A workspace with rows in every table, in realistic states, is restored within and across both databases."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def full_workspace(engine: Engine, folder: Path) -> Iterator[FullWorkspace]:
 def full_sqlite(sqlite_template, tmp_path_factory) -> Iterator[FullWorkspace]:
     folder = tmp_path_factory.mktemp("full-sqlite")
     shutil.copyfile(sqlite_template, folder / "overread.sqlite")
-    with full_workspace(make_engine(f"sqlite:///{folder / 'overread.sqlite'}"), folder) as filled:
-        yield filled
+    with full_workspace(make_engine(f"sqlite:///{folder / 'overread.sqlite'}"), folder) as full:
+        yield full
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +85,8 @@ def full_postgres(
         text(f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}" STRATEGY FILE_COPY')
     )
     url = make_url(postgres_server).set(database=name).render_as_string(hide_password=False)
-    with full_workspace(make_engine(url), tmp_path_factory.mktemp("full-postgres")) as filled:
-        yield filled
+    with full_workspace(make_engine(url), tmp_path_factory.mktemp("full-postgres")) as full:
+        yield full
     administration.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
 
 
@@ -136,13 +136,17 @@ def list_digests(manifest: Manifest) -> dict[str, tuple[int, str]]:
 
 
 def write_altered_backup(backup: Path, out: Path, **changes: object) -> Path:
-    """Write the backup with a changed manifest. Tables that are empty in it lose their members."""
-    *parts, (name, content) = read_members(backup.read_bytes())
+    """Write the backup with a changed manifest. Tables without rows in that manifest lose their members."""
+    *members, (name, content) = read_members(backup.read_bytes())
     manifest = msgspec.json.decode(content) | changes
-    empty = {table["name"] for table in manifest["tables"] if not table["rows"]}
-    parts = [part for part in parts if not part[0].startswith(tuple(f"tables/{table}/" for table in empty))]
+    empty_tables = {table["name"] for table in manifest["tables"] if not table["rows"]}
+    members = [
+        member
+        for member in members
+        if not member[0].startswith(tuple(f"tables/{table}/" for table in empty_tables))
+    ]
     manifest = msgspec.json.format(msgspec.json.encode(manifest))
-    out.write_bytes(write_sealed([*parts, (name, manifest)], out.parent))
+    out.write_bytes(write_sealed([*members, (name, manifest)], out.parent))
     (out.parent / "crafted").unlink()
     return out
 
@@ -158,7 +162,7 @@ def write_backup_without_people(backup: Path, out: Path) -> Path:
 
 def test_every_table_of_the_backed_up_workspace_has_rows(source):
     """A new table needs a row in tests/storage/full_world.py; otherwise no test shows that it is restored."""
-    assert [name for name, rows in count_all_rows(source.engine).items() if not rows] == []
+    assert [name for name, count in count_all_rows(source.engine).items() if not count] == []
 
 
 @pytest.mark.parametrize("target", ["sqlite_engine", "postgres_engine"])
@@ -227,12 +231,12 @@ def test_check_names_tables_that_do_not_match_the_revision(source, tmp_path):
     for table in tables:
         if table["name"] == "sign_in":
             del table["columns"]["browser"]
-    *parts, (name, content) = read_members(source.backup.read_bytes())
-    parts = [part for part in parts if not part[0].startswith(f"tables/{VIEWING_TABLE}/")]
+    *members, (name, content) = read_members(source.backup.read_bytes())
+    members = [member for member in members if not member[0].startswith(f"tables/{VIEWING_TABLE}/")]
     manifest = msgspec.json.decode(content) | {"tables": tables}
     broken_backup = tmp_path / "bad.backup"
     broken_backup.write_bytes(
-        write_sealed([*parts, (name, msgspec.json.format(msgspec.json.encode(manifest)))], tmp_path)
+        write_sealed([*members, (name, msgspec.json.format(msgspec.json.encode(manifest)))], tmp_path)
     )
     with pytest.raises(Refused, match=f"do not match its revision: {VIEWING_TABLE}, sign_in"):
         check_backup(broken_backup)
@@ -240,13 +244,13 @@ def test_check_names_tables_that_do_not_match_the_revision(source, tmp_path):
 
 def test_check_on_a_full_disk_names_the_folder_setting(full_sqlite, temporary_folder):
     """A limit on file size stands for a full disk: SQLite fails at the same write in both cases."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    previous_limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, previous_limit[1]))
     try:
         with pytest.raises(Refused, match=f"(?s)was not possible.*{temporary_folder} has .* Set TMPDIR"):
             check_backup(full_sqlite.backup)
     finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        resource.setrlimit(resource.RLIMIT_FSIZE, previous_limit)
     assert list(temporary_folder.iterdir()) == []
 
 
@@ -277,7 +281,7 @@ def test_commands_restore_a_study_with_readings(workspace_engine, tmp_path, monk
     engine.dispose()
 
 
-def test_backup_from_before_a_table_was_added_to_an_old_migration_is_restored(
+def test_an_old_backup_without_a_table_that_its_migration_gained_later_is_restored(
     engine, tmp_path, empty_workspace
 ):
     """The table second_opinions was added to migration 0007 after workspaces had been migrated with it."""
@@ -288,10 +292,10 @@ def test_backup_from_before_a_table_was_added_to_an_old_migration_is_restored(
     result = make_backup(workspace, tmp_path / "drifted.backup", now=NOW)
     assert check_backup(result.path).revision == "0009"
     restore_backup(result.path, empty_workspace, now=LATER)
-    restored = make_engine(empty_workspace.database_url)
-    assert is_current(restored)
-    check_schema(restored)
-    restored.dispose()
+    restored_engine = make_engine(empty_workspace.database_url)
+    assert is_current(restored_engine)
+    check_schema(restored_engine)
+    restored_engine.dispose()
 
 
 def test_server_database_with_drifted_tables_is_replaced(postgres_engine, tmp_path):
@@ -309,7 +313,7 @@ def test_server_database_with_drifted_tables_is_replaced(postgres_engine, tmp_pa
 
 
 def test_check_names_a_table_missing_from_a_backup(sqlite_engine, tmp_path):
-    """Also at an older revision: only second_opinions may be missing there."""
+    """The same holds at an older revision: only second_opinions may be missing there."""
     workspace = fill_workspace(sqlite_engine, tmp_path / "home")
     downgrade(sqlite_engine, "0009")
     with sqlite_engine.begin() as connection:

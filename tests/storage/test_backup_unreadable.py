@@ -1,4 +1,4 @@
-"""A backup that cannot be made states the reason, and a file that is no backup is never overwritten."""
+"""The command states why a backup cannot be made, and never overwrites a pipe or a device."""
 
 from __future__ import annotations
 

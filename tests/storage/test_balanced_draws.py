@@ -22,7 +22,7 @@ PLAN = SamplingPlan(seed=7, per_1000=1000, balance=ExamBalance(exams=8, healthy_
 
 @pytest.fixture
 def importer(engine, tmp_path):
-    """Fifty exams with two questions each; every fifth has the same kind of report."""
+    """Fifty exams with two questions each; every fifth exam has the same kind of report."""
     importer = Importer(engine, tmp_path)
     records = [
         make_record(
@@ -56,9 +56,9 @@ def list_drawn_exams(importer, name="balanced"):
 def test_all_questions_of_the_selected_exams_are_drawn(importer):
     result = draw(importer)
     exams = list_drawn_exams(importer)
-    kinds = sorted(int(exam[2:]) % 5 for exam in set(exams))
+    report_kinds = sorted(int(exam[2:]) % 5 for exam in set(exams))
     assert (result.added, len(exams), len(set(exams))) == (16, 16, 8)
-    assert kinds == [0, 0, 1, 1, 1, 2, 2, 2]  # 2 healthy, 3 with an effusion, 3 with a pneumothorax
+    assert report_kinds == [0, 0, 1, 1, 1, 2, 2, 2]  # 2 healthy, 3 with an effusion, 3 with a pneumothorax
     assert "2 healthy (25.00 %), pleural effusion 3, pneumothorax 3." in result.notes[0]
 
 
@@ -74,7 +74,7 @@ def test_a_balanced_batch_is_drawn_once(importer):
         draw(importer)
 
 
-def test_dataset_estimates_leave_a_balanced_batch_out(importer):
+def test_dataset_estimates_from_a_balanced_batch_are_refused(importer):
     draw(importer)
     with read_only_session(importer.engine) as db, pytest.raises(Refused, match="selected by their findings"):
         load_sample_data(db, dataset="d", names=None)

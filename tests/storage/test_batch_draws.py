@@ -80,7 +80,7 @@ def test_shuffled_rows_give_the_same_questions(sqlite_engine, postgres_engine):
 def test_draw_is_identical_on_every_machine(sqlite_engine):
     insert_questions(sqlite_engine, make_questions(100))
     draw(sqlite_engine)
-    # the 3, 3 and 4 lowest hashes per tier, computed independently in plain Python
+    # the 3, 3 and 4 lowest hashes of the three tiers, computed independently in plain Python
     assert sorted(list_keys(sqlite_engine)) == [
         "q26",
         "q3",
@@ -96,7 +96,7 @@ def test_draw_is_identical_on_every_machine(sqlite_engine):
 
 
 @pytest.mark.slow
-def test_1000_more_questions_add_100_and_change_none(engine):
+def test_1000_new_questions_add_100_to_the_batch_and_keep_the_earlier_ones(engine):
     insert_questions(engine, make_questions(10_000))
     draw(engine)
     before = list_drawn(engine)
@@ -293,7 +293,7 @@ def test_exclusive_draws_share_no_question_and_use_up_the_dataset(engine):
 
 
 def test_exclusive_draw_has_the_probabilities_of_its_own_frame(engine):
-    """30 questions without tiers, 10 drawn: 5 of the other 20 have the probability 1/4."""
+    """30 questions without tiers, 10 of them drawn: 5 of the other 20 are drawn with the probability 1/4."""
     insert_questions(engine, make_questions(30, tiers=(None,)))
     draw(engine, plan=SamplingPlan(seed=1, per_1000=None, n=10), name="first")
     result = draw(engine, plan=SamplingPlan(seed=2, per_1000=None, n=5, exclude_drawn=True), name="second")
@@ -308,11 +308,11 @@ def test_exclusive_batch_keeps_its_questions_when_it_grows(engine):
     first_keys = list_keys(engine, "exclusive")
     insert_questions(engine, make_questions(20, first=30, tiers=(None,)))
     draw(engine, plan=SamplingPlan(seed=3, per_1000=None, n=25), name="other")
-    before = set(list_keys(engine, "other"))
+    other_keys = set(list_keys(engine, "other"))
     assert draw(engine, plan=plan, name="exclusive").added > 0
     grown_keys = list_keys(engine, "exclusive")
     assert grown_keys[: len(first_keys)] == first_keys
-    assert not before & set(grown_keys[len(first_keys) :])
+    assert not other_keys & set(grown_keys[len(first_keys) :])
 
 
 def test_exclusive_draw_ignores_batches_of_other_datasets(engine):
@@ -344,18 +344,18 @@ def test_two_exclusive_draws_at_the_same_time_share_no_question(postgres_engine)
     insert_questions(postgres_engine, make_questions(100))
     with ThreadPoolExecutor(2) as pool, unit_of_work(postgres_engine) as db:
         draw_batch(db, by=BY, dataset="demo", plan=EXCLUSIVE, batch_name="first", now=NOW)
-        second = pool.submit(draw, postgres_engine, plan=EXCLUSIVE, name="second")
+        second_draw = pool.submit(draw, postgres_engine, plan=EXCLUSIVE, name="second")
         wait_for_lock(postgres_engine)
-    second.result()
+    second_draw.result()
     assert not set(list_keys(postgres_engine, "first")) & set(list_keys(postgres_engine, "second"))
 
 
 def wait_for_lock(engine):
     """Return once a connection of the database waits for a lock."""
-    waiting = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+    count_waiting = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
     for _ in range(3_000):
         with engine.connect() as connection:
-            if connection.execute(waiting).scalar_one():
+            if connection.execute(count_waiting).scalar_one():
                 return
         time.sleep(0.01)
     raise AssertionError("no transaction waits")
@@ -368,23 +368,25 @@ WITHOUT_FORMAT_PROBLEMS = SamplingPlan(seed=7, per_1000=None, n=10, checks=(Chec
 def add_problems(engine: Engine, count: int, check: Check = Check.FORMAT) -> set[str]:
     """Let a check report the first questions of the dataset; return their ids."""
     with unit_of_work(engine) as db:
-        numbers = db.execute(select(QuestionRow.id, QuestionRow.key).order_by(QuestionRow.id)).all()[:count]
+        first_questions = db.execute(select(QuestionRow.id, QuestionRow.key).order_by(QuestionRow.id)).all()[
+            :count
+        ]
         problem = Problem(check=check, field="stem", reason="is faulty")
         replace_problems(
             db, dataset_id=1, check=check,
-            problems=[(number, problem) for number, _ in numbers],
+            problems=[(number, problem) for number, _ in first_questions],
         )  # fmt: skip
-    return {key for _, key in numbers}
+    return {key for _, key in first_questions}
 
 
 def test_questions_with_problems_of_the_chosen_checks_are_left_out(engine):
     """Of 30 questions 10 have the problem: 10 of the other 20 are drawn with the probability 1/2."""
     insert_questions(engine, make_questions(30, tiers=(None,)))
-    faulty = add_problems(engine, 10)
+    faulty_ids = add_problems(engine, 10)
     add_problems(engine, 25, Check.TYPES)  # another check, which the plan does not name
     result = draw(engine, plan=WITHOUT_FORMAT_PROBLEMS)
     assert [(stratum.size, stratum.drawn) for stratum in result.strata] == [(20, 10)]
-    assert not faulty & set(list_keys(engine))
+    assert not faulty_ids & set(list_keys(engine))
     assert (
         "10 questions of the dataset cannot be drawn because of problems found by these checks"
         in " ".join(result.notes)
@@ -409,7 +411,7 @@ def test_a_dataset_in_which_every_question_has_a_problem_has_nothing_to_draw(eng
 
 
 def test_estimates_use_batches_that_leave_out_the_same_questions(engine):
-    """Two overlapping draws: the frame is the 20 questions without a problem, for both."""
+    """The frame of both overlapping draws is the 20 questions without a problem."""
     insert_questions(engine, make_questions(30, tiers=(None,)))
     add_problems(engine, 10)
     draw(engine, plan=WITHOUT_FORMAT_PROBLEMS, name="first")

@@ -1,4 +1,4 @@
-"""Boxes of COCO and Label Studio files replace those of existing questions; every change is recorded."""
+"""Boxes of COCO and Label Studio files replace the boxes of existing questions; every change is recorded."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def make_question(number, stem, exam, **changes):
 
 @pytest.fixture
 def importer(engine, tmp_path):
-    """Two exams; the image of the first has 100 x 80 pixels, those of the second are missing."""
+    """Two exams: the image of the first has 100 x 80 pixels, the images of the second are missing."""
     importer = Importer(engine, tmp_path)
     write_image(importer.images / "a.png", 80, 100, "L")
     first, second = make_exam("e1", "a.png"), make_exam("e2", "x/b.png", "x/c.png")
@@ -123,7 +123,7 @@ def plan(importer, content, **options):
 
 
 def correct(importer, content, *, expected=None, reason="second reading", **options):
-    """Correct the boxes as ``expected`` or, without it, as in a preview of now."""
+    """Correct the boxes as in the preview with the hash ``expected``, by default one made now."""
     expected = expected or plan(importer, content, **options).hash_changes()
     with unit_of_work(importer.engine) as db:
         return correct_boxes(
@@ -207,8 +207,9 @@ def test_existing_boxes_are_replaced_only_on_request_and_only_on_annotated_radio
     assert (planned.changes, planned.excluded) == ((), {BoxExclusion.HAS_BOXES: ("q-4",)})
     with pytest.raises(Refused, match="changes no question"):
         correct(importer, content)
-    added = make_coco(("b.png", "Nodule", 2, 2, 6, 6))  # on the other radiograph: nothing is replaced
-    correct(importer, added)
+    # A box on the other radiograph replaces nothing.
+    content_of_other_radiograph = make_coco(("b.png", "Nodule", 2, 2, 6, 6))
+    correct(importer, content_of_other_radiograph)
     assert load_boxes(importer, 4) == [
         ("r2", "Nodule", (1, 1, 5, 5), 100),
         ("r1", "Nodule", (2, 2, 8, 8), 100),
@@ -221,7 +222,7 @@ def test_existing_boxes_are_replaced_only_on_request_and_only_on_annotated_radio
     assert plan(importer, content, replace=True).excluded == {BoxExclusion.UNCHANGED: ("q-4",)}
 
 
-def test_the_history_states_who_changed_the_boxes_when_why_and_from_what(importer):
+def test_the_history_states_when_and_why_boxes_changed_and_their_old_values(importer):
     correct(importer, make_coco(("c.png", "Nodule", 2, 2, 6, 6)), replace=True)
     with read_only_session(importer.engine) as db:
         history = load_history(db, by=BY, question_row_id=4)
@@ -240,8 +241,8 @@ def test_the_search_finds_questions_by_their_new_boxes(importer):
         index_next_questions(db, after=0, limit=100)
     correct(importer, make_coco(("a.png", "Nodule", 10, 20, 30, 40)))
     with read_only_session(importer.engine) as db:
-        found = find_matching_questions(db, query="nodule", facets=[WITH_BOXES], dataset_id=1, limit=10)
-    assert found == [2, 4]
+        row_ids = find_matching_questions(db, query="nodule", facets=[WITH_BOXES], dataset_id=1, limit=10)
+    assert row_ids == [2, 4]
 
 
 def test_the_error_for_a_box_that_does_not_fit_names_the_question(importer, subtests):
@@ -275,7 +276,7 @@ def test_questions_in_a_batch_keep_their_boxes(importer):
     assert (planned.changes, planned.excluded) == ((), {BoxExclusion.IN_USE: ("q-2",)})
 
 
-def test_another_file_is_refused(importer, subtests):
+def test_a_file_of_another_format_is_refused(importer, subtests):
     for content, message in [
         (b"", "is not valid JSON: Expecting value, character 1; the file may be truncated"),
         (b"\xff", "byte 0xff at position 1 of the record is not UTF-8; save the file as UTF-8"),
@@ -295,17 +296,17 @@ def test_another_file_is_refused(importer, subtests):
             plan(importer, content)
 
 
-def test_a_change_needs_a_reason_and_the_plan_that_was_seen(importer):
+def test_a_change_needs_a_reason_and_must_equal_its_preview(importer):
     content = make_coco(("a.png", "Nodule", 10, 20, 30, 40))
-    seen = plan(importer, content).hash_changes()
+    seen_hash = plan(importer, content).hash_changes()
     with pytest.raises(InvalidValue, match="reason: state the reason"):
         correct(importer, content, reason=" ")
-    other = make_coco(("a.png", "Nodule", 10, 20, 30, 41))  # as many changes, but another box
+    other_content = make_coco(("a.png", "Nodule", 10, 20, 30, 41))  # as many changes, but another box
     with pytest.raises(Refused, match="differ from the preview: 1 question would change now"):
-        correct(importer, other, expected=seen)
-    correct(importer, content, expected=seen)
+        correct(importer, other_content, expected=seen_hash)
+    correct(importer, content, expected=seen_hash)
     with pytest.raises(Refused, match="differ from the preview: 0 questions would change now"):
-        correct(importer, content, expected=seen)  # the second click
+        correct(importer, content, expected=seen_hash)  # the second click
 
 
 def test_a_person_without_the_right_is_refused_before_tables_are_locked(importer):
@@ -332,28 +333,28 @@ def queue(db):
 
 
 @pytest.mark.parametrize("use_questions", [draw, create, queue])
-def test_questions_are_not_taken_while_their_boxes_change(importer, use_questions):
+def test_a_use_of_questions_waits_until_their_boxes_are_changed(importer, use_questions):
     with unit_of_work(importer.engine) as db:
         index_next_questions(db, after=0, limit=100)
     content = make_coco(("a.png", "Nodule", 10, 20, 30, 40))
-    seen = plan(importer, content).hash_changes()
+    seen_hash = plan(importer, content).hash_changes()
 
-    def use():
+    def use_in_transaction():
         with unit_of_work(importer.engine) as db:
             use_questions(db)
 
     with ThreadPoolExecutor() as pool:
         with unit_of_work(importer.engine) as db:
             correct_boxes(
-                db, by=BY, dataset="d", content=content, file="f", reason="w", expected=seen, now=NOW
+                db, by=BY, dataset="d", content=content, file="f", reason="w", expected=seen_hash, now=NOW
             )
-            use_result = pool.submit(use)
+            use_result = pool.submit(use_in_transaction)
             assert not wait([use_result], timeout=0.5).done
         use_result.result()
     assert plan(importer, content).excluded == {BoxExclusion.UNCHANGED: ("q-2",)}
 
 
-def test_a_checkpoint_accepts_changed_boxes_on_record_and_nothing_else(importer):
+def test_a_checkpoint_accepts_recorded_changes_of_boxes_and_no_other_changes(importer):
     with read_only_session(importer.engine) as db:
         digests = write_digests(db.connection(), importer.workspace).sha256
     changes = AccountedChanges()
@@ -362,7 +363,7 @@ def test_a_checkpoint_accepts_changed_boxes_on_record_and_nothing_else(importer)
         for entry in iterate_entries(db, criteria=AuditFilter(action="correct boxes")):
             changes.add(entry)
     with importer.engine.begin() as connection:
-        connection.execute(text("UPDATE question SET boxes = '[]' WHERE id = 4"))  # on no record
+        connection.execute(text("UPDATE question SET boxes = '[]' WHERE id = 4"))  # not recorded
         connection.execute(text("UPDATE question SET stem = 'Is there a mass?' WHERE id = 2"))
     with read_only_session(importer.engine) as db:
         differences = list(find_row_differences(db.connection(), importer.workspace, sha256=digests))
@@ -371,8 +372,8 @@ def test_a_checkpoint_accepts_changed_boxes_on_record_and_nothing_else(importer)
         ((2,), ("stem", "boxes")): False,
         ((4,), ("boxes",)): False,
     }
-    on_record = RowDifference(table="question", key=(2,), values={"id": 2}, columns=("boxes",))
-    assert changes.account_for(on_record)
+    recorded_difference = RowDifference(table="question", key=(2,), values={"id": 2}, columns=("boxes",))
+    assert changes.account_for(recorded_difference)
 
 
 def test_the_command_shows_a_preview_and_changes_on_request(workspace_engine, tmp_path, capsys):

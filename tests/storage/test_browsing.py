@@ -61,7 +61,7 @@ def find_numbers(world: World, search: Search, **page: int) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "numbers"),
     [
         ("left", [3, 4]),
         ("LEFT lobe", [3]),
@@ -79,8 +79,8 @@ def find_numbers(world: World, search: Search, **page: int) -> list[int]:
         ("'; --", list(range(1, 13))),
     ],
 )
-def test_words_and_phrases_are_found(world, words, found):
-    assert find_numbers(world, replace(IN_DEMO, words=words)) == found
+def test_words_and_phrases_are_found(world, words, numbers):
+    assert find_numbers(world, replace(IN_DEMO, words=words)) == numbers
 
 
 def test_facets_are_combined(world):
@@ -106,7 +106,7 @@ def test_pages_have_no_gaps_or_duplicates_in_either_direction(world):
     assert find_numbers(world, IN_DEMO, before=third[0], most=5) == second
 
 
-def test_page_states_whether_more_follow_or_precede(world):
+def test_a_page_states_whether_questions_precede_or_follow_it(world):
     with read_only_session(world.engine) as db:
         first = search_questions(db, by=BY, search=IN_DEMO, most=5)
         last = search_questions(db, by=BY, search=IN_DEMO, after=10, most=5)
@@ -164,10 +164,10 @@ def test_new_question_is_unindexed_until_the_next_indexing(world):
 def test_indexing_runs_in_parts(engine):
     make_world(engine)
     calls = 0
-    more = True
-    while more:
+    has_more = True
+    while has_more:
         with unit_of_work(engine) as db:
-            more = index_questions(db, limit=5)
+            has_more = index_questions(db, limit=5)
         calls += 1
     assert calls == 3
 
@@ -225,8 +225,10 @@ def test_history_states_the_old_and_the_new_size_of_a_box(world):
         for line, details in (describe_event(event, history.question) for event in history.events)
         if line == "revised in batch first"
     ]
-    size, place = f"{machine_box.label} {box.width:.0f} × {box.height:.0f} px", machine_box.radiograph
-    before, after = (f"{size} at {x:.0f}, {box.y_min:.0f} on {place}" for x in (box.x_min, box.x_min + 50))
+    size, radiograph = f"{machine_box.label} {box.width:.0f} × {box.height:.0f} px", machine_box.radiograph
+    before, after = (
+        f"{size} at {x:.0f}, {box.y_min:.0f} on {radiograph}" for x in (box.x_min, box.x_min + 50)
+    )
     assert f"boxes: {before} → {after}" in details
 
 

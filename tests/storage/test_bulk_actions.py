@@ -107,7 +107,7 @@ def test_judged_question_is_excluded_as_judged(world: World) -> None:
     assert preview_rejection(world).excluded == {"drawn": 1, "judged": 1}
 
 
-def test_later_draw_excludes_questions_rejected_in_bulk_and_notes_it(world: World) -> None:
+def test_later_draw_excludes_questions_rejected_in_bulk_and_notes_their_number(world: World) -> None:
     assert count_drawable(world) == 12
     reject_questions(world)
     assert count_drawable(world) == 10
@@ -132,7 +132,7 @@ def test_undone_rejection_makes_its_questions_drawable_again(world: World) -> No
 
 
 def test_queued_questions_form_a_batch_without_estimates(world: World) -> None:
-    queued = queue_questions(world)
+    bulk_action = queue_questions(world)
     with read_only_session(world.engine) as db:
         batch = load_batch(db, name="again")
         batch_questions = list_batch_questions(db, batch.id)
@@ -141,7 +141,7 @@ def test_queued_questions_form_a_batch_without_estimates(world: World) -> None:
             (12, "found by search"),
         ]
         assert list_estimable_batches(db, by=BY) == {"demo": ["first"]}
-    assert queued.batch == "again"
+    assert bulk_action.batch == "again"
     assert count_drawable(world) == 12, "they stay in the frame: a random draw may take them too"
 
 
@@ -157,7 +157,7 @@ def test_draw_into_a_batch_from_a_search_is_refused(world: World) -> None:
 def test_estimates_of_exclusive_draws_exclude_the_questions_of_a_search(world: World) -> None:
     """Of 12 questions, 6 were drawn at random and 2 found by a search; two exclusive draws share the other 4.
 
-    The 6 had the same chance as the 4, the 2 had none: the exclusive batches stand for 12 - 2 questions.
+    The 6 had the same chance as the 4, but the 2 had none: the exclusive batches represent 12 - 2 questions.
     """
     queue_questions(world)
     for name in ("one", "two"):
@@ -182,10 +182,10 @@ def test_bulk_actions_are_recorded_with_search_and_reason(world: World) -> None:
     number = reject_questions(world).number
     undo(world, number)
     with read_only_session(world.engine) as db:
-        (applied,) = list_bulk_actions(db, by=BY, dataset="demo")
+        (bulk_action,) = list_bulk_actions(db, by=BY, dataset="demo")
         entries = list(list_audit_entries(db, by=BY, entry_filter=AuditFilter(subject=f"rule {number}")))
-    assert applied.search == {"dataset": "demo", "difficulty": "hard"}
-    assert (applied.reason, applied.questions, applied.undo_reason) == (
+    assert bulk_action.search == {"dataset": "demo", "difficulty": "hard"}
+    assert (bulk_action.reason, bulk_action.questions, bulk_action.undo_reason) == (
         "Compares with a prior.", 2, "It was too much."
     )  # fmt: skip
     assert len(entries) > 0
@@ -213,7 +213,7 @@ def test_queue_needs_an_unused_name(world: World) -> None:
         queue_questions(world, "first")
 
 
-def test_status_is_stored_and_described_under_its_previous_name(world: World) -> None:
+def test_status_is_stored_under_its_previous_name_and_described_under_the_new_one(world: World) -> None:
     """The stored key of the status remains "standing"; texts call it the status."""
     search = Search(dataset="demo", status=QuestionStatus.NOT_DRAWN)
     rejection = reject_questions(world, search, expected=preview_rejection(world, search).count)

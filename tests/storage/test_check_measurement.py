@@ -23,15 +23,15 @@ BY = command_line_person()
 
 @pytest.fixture
 def world(engine):
-    """12 of 120 questions are judged; the first 3 have several right answers."""
+    """All 12 questions, which represent 120, are judged; the first 3 have several right answers."""
     return make_judged_world(engine)
 
 
 def make_judged_world(engine):
     world = make_world(engine, assigned_to=("ruth",))
     for question in range(1, 13):
-        make = make_rejection if question <= 3 else make_acceptance
-        save_verdict(world, make(world, question=question))
+        make_verdict = make_rejection if question <= 3 else make_acceptance
+        save_verdict(world, make_verdict(world, question=question))
     return world
 
 
@@ -51,7 +51,9 @@ def store_problems(world, numbers):
 def measure(world, check=Check.SEVERAL_CORRECT, kind=ErrorKind.SEVERAL_CORRECT, group=None):
     with read_only_session(world.engine) as db:
         measurements = measure_checks(db, by=BY, dataset="demo", group=group)
-    return [item for item in measurements if item.check is check and item.kind is kind]
+    return [
+        measurement for measurement in measurements if measurement.check is check and measurement.kind is kind
+    ]
 
 
 def test_a_check_is_compared_with_the_verdicts(world):
@@ -66,7 +68,7 @@ def test_a_check_is_compared_with_the_verdicts(world):
 
 
 def test_questions_that_were_not_checked_do_not_count(world):
-    """Without reports nothing is known about the check that needs them."""
+    """Without reports, the check that needs them checks no question."""
     with unit_of_work(world.engine) as db:
         db.execute(text("UPDATE exam SET report = NULL"))
     store_problems(world, [])
@@ -98,7 +100,7 @@ def test_the_data_card_states_that_a_check_is_not_measured(world):
     assert row.count("not measured yet") == 3
 
 
-def test_the_data_card_is_silent_before_any_check_has_run_or_if_all_are_off(world):
+def test_the_data_card_lists_no_check_before_any_has_run_or_if_all_are_off(world):
     assert write_card(world) == ()
     store_problems(world, [1])
     with unit_of_work(world.engine) as db:
@@ -115,7 +117,7 @@ def test_a_check_that_has_not_run_is_not_measured(world):
 def test_without_verdicts_nothing_is_measured(engine):
     world = make_world(engine)
     store_problems(world, [1])
-    assert not any(item.is_measured for item in measure(world))
+    assert not any(measurement.is_measured for measurement in measure(world))
 
 
 def test_a_measurement_by_batch_has_the_name_of_the_batch(world):
@@ -126,14 +128,18 @@ def test_a_measurement_by_batch_has_the_name_of_the_batch(world):
 
 def test_each_check_is_listed_with_each_kind_of_error_that_it_detects(world):
     with read_only_session(world.engine) as db:
-        listed = [(item.check, item.kind) for item in measure_checks(db, by=BY, dataset="demo")]
+        listed_pairs = [
+            (measurement.check, measurement.kind) for measurement in measure_checks(db, by=BY, dataset="demo")
+        ]
     expected = [
         (check, None)
         for check, declaration in CHECKS.items()
         if declaration.error_kinds or declaration.verdict_field
     ]
-    assert [item for item in listed if item[1] is None] == expected
-    assert len(listed) == len(expected) + sum(len(item.error_kinds) for item in CHECKS.values())
+    assert [pair for pair in listed_pairs if pair[1] is None] == expected
+    assert len(listed_pairs) == len(expected) + sum(
+        len(declaration.error_kinds) for declaration in CHECKS.values()
+    )
 
 
 def test_an_unknown_group_or_person_is_refused(world):
@@ -151,6 +157,7 @@ def test_the_command_prints_the_figures(sqlite_engine, tmp_path, monkeypatch, ca
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path))
     monkeypatch.setenv("OVERREAD_DATABASE_URL", str(world.engine.url))
     assert main(["check", "demo", "--measured"]) == 0
-    printed = capsys.readouterr().out
-    assert "several right answers, more than one correct answer: precision " in printed
-    assert "stem gives the answer away: precision not measured yet" in printed  # it reported no question
+    output = capsys.readouterr().out
+    assert "several right answers, more than one correct answer: precision " in output
+    # This check reported no question.
+    assert "stem gives the answer away: precision not measured yet" in output

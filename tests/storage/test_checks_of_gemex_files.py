@@ -1,4 +1,4 @@
-"""The structural checks flag only what is wrong by GEMeX's own format, without tiers and categories."""
+"""The structural checks flag only what is wrong by GEMeX's own format, which has no tiers and categories."""
 
 from __future__ import annotations
 
@@ -75,11 +75,14 @@ def load_problems(engine):
 @pytest.mark.parametrize("name", FAULTS)
 @pytest.mark.slow
 def test_only_questions_with_a_fault_of_their_own_format_are_flagged(sqlite_engine, tmp_path, name, kind):
-    make = make_test_record if kind == "test" else make_training_record
+    make_record = make_test_record if kind == "test" else make_training_record
     faults = [
         fault for fault in FAULTS[name] if not (kind == "training" and fault[2] == "boxes.label")
     ]  # the training format has no labels
-    records = [make(name, 0), *(make(name, number, **fault[0]) for number, fault in enumerate(faults, 1))]
+    records = [
+        make_record(name, 0),
+        *(make_record(name, number, **fault[0]) for number, fault in enumerate(faults, 1)),
+    ]
     importer = Importer(sqlite_engine, tmp_path)
     content = "\n".join(json.dumps(record) for record in records).encode()
     report = importer(content, name=f"{name}_questions.jsonl")

@@ -74,7 +74,7 @@ def test_reviewer_can_hold_several_open_claims(world):
     assert [load_assignment_state(world, number) for number in (1, 2)] == [AssignmentState.OPEN] * 2
 
 
-def test_queue_with_all_questions_claimed_states_when_one_is_free(world):
+def test_queue_with_all_questions_claimed_states_when_one_becomes_free(world):
     for after in (None, 1, 2, 3):
         claim_question(world, "ruth", after=after)
     result = claim_question(world, "remo")
@@ -192,7 +192,7 @@ def test_assigned_reviewers_count_towards_the_overlap(engine):
     assert share_batch(world, overlap=2).added == 4
 
 
-def test_assigning_counts_reviewers_expected_from_the_queue(world):
+def test_assigning_counts_the_reviewers_that_the_queue_will_provide(world):
     with unit_of_work(world.engine) as db:
         summary = review.assign(db, by=world.people["cora"], batch="first", to=["ruth"], now=NOW)
     assert summary.total == 0

@@ -55,7 +55,7 @@ def answer(world: World, by=None, to: str = "ruth", text: str = ANSWERED) -> Non
         )
 
 
-def load_own(world: World, name: str = "ruth"):
+def load_own_thread(world: World, name: str = "ruth"):
     with read_only_session(world.engine) as db:
         thread = review.load_own_comments(
             db, person=world.people[name], batch_id=world.batch.id, question_row_id=world.questions[0]
@@ -68,7 +68,7 @@ def list_threads(world: World, by=None, **filters):
         return review.list_comment_threads(db, by=by or world.people["cora"], **filters)
 
 
-def count_sheet(world: World, name: str = "ruth") -> tuple[int, int]:
+def count_sheet_comments(world: World, name: str = "ruth") -> tuple[int, int]:
     with read_only_session(world.engine) as db:
         sheet = review.load_sheet(
             db, person=world.people[name], batch_id=world.batch.id, question=world.questions[0], now=NOW
@@ -87,11 +87,11 @@ def test_a_question_is_asked_answered_and_read(world):
     )
     answer(world)
     assert list_threads(world, open_only=True) == []
-    assert list_threads(world)[0].unread == 0  # who answers has read the thread
-    assert count_sheet(world) == (2, 1)
+    assert list_threads(world)[0].unread == 0  # a person who answers has read the thread
+    assert count_sheet_comments(world) == (2, 1)
     with read_only_session(world.engine) as db:
-        [own] = review.list_own_unread_threads(db, person=world.people["ruth"])
-    assert own.comments[-1].text == ANSWERED
+        [own_thread] = review.list_own_unread_threads(db, person=world.people["ruth"])
+    assert own_thread.comments[-1].text == ANSWERED
     with unit_of_work(world.engine) as db:
         review.mark_comments_read(
             db,
@@ -100,31 +100,31 @@ def test_a_question_is_asked_answered_and_read(world):
             question_row_id=world.questions[0],
             now=NOW,
         )
-    assert count_sheet(world) == (2, 0)
-    assert load_own(world) == [(True, ASKED), (False, ANSWERED)]
+    assert count_sheet_comments(world) == (2, 0)
+    assert load_own_thread(world) == [(True, ASKED), (False, ANSWERED)]
 
 
 def test_another_reviewer_of_the_question_never_gets_the_thread(world):
     ask(world)
     answer(world)
-    assert (load_own(world, "remo"), count_sheet(world, "remo")) == ([], (0, 0))
+    assert (load_own_thread(world, "remo"), count_sheet_comments(world, "remo")) == ([], (0, 0))
     for name in ("ruth", "remo"):
         save_verdict(world, make_acceptance(world, question=world.questions[0], person=name), name)
-    assert (load_own(world, "remo"), count_sheet(world, "remo")) == ([], (0, 0))
+    assert (load_own_thread(world, "remo"), count_sheet_comments(world, "remo")) == ([], (0, 0))
 
 
 def test_a_coordinator_who_has_to_judge_the_question_sees_the_thread_after_the_verdict(world):
     ask(world)
-    both = replace(world.people["remo"], roles=frozenset({Role.REVIEWER, Role.COORDINATOR}))
-    assert list_threads(world, by=both) == []
+    reviewing_coordinator = replace(world.people["remo"], roles=frozenset({Role.REVIEWER, Role.COORDINATOR}))
+    assert list_threads(world, by=reviewing_coordinator) == []
     with read_only_session(world.engine) as db:
-        events = load_history(db, by=both, question_row_id=world.questions[0]).events
+        events = load_history(db, by=reviewing_coordinator, question_row_id=world.questions[0]).events
     assert not any(event.kind == "comment" for event in events)
     with pytest.raises(Refused, match="Judge it first"):
-        answer(world, by=both)
+        answer(world, by=reviewing_coordinator)
     save_verdict(world, make_acceptance(world, question=world.questions[0], person="remo"), "remo")
-    assert len(list_threads(world, by=both)) == 1
-    answer(world, by=both)
+    assert len(list_threads(world, by=reviewing_coordinator)) == 1
+    answer(world, by=reviewing_coordinator)
 
 
 def test_answers_of_coordinators_stay_hidden_until_the_reviewers_own_answer(engine):
@@ -133,7 +133,7 @@ def test_answers_of_coordinators_stay_hidden_until_the_reviewers_own_answer(engi
     )
     ask(world)
     answer(world, text="The key is C.")
-    assert load_own(world) == [(True, ASKED)]
+    assert load_own_thread(world) == [(True, ASKED)]
     with unit_of_work(world.engine) as db:
         review.save_own_answer(
             db,
@@ -145,23 +145,23 @@ def test_answers_of_coordinators_stay_hidden_until_the_reviewers_own_answer(engi
             image=ImageDisplay.DRAWN,
             now=NOW,
         )
-    assert load_own(world) == [(True, ASKED), (False, "The key is C.")]
+    assert load_own_thread(world) == [(True, ASKED), (False, "The key is C.")]
 
 
-@pytest.mark.parametrize("bad", ["", "  \n ", "x" * 4_001])
-def test_an_empty_or_too_long_comment_is_refused(world, bad):
+@pytest.mark.parametrize("invalid_comment", ["", "  \n ", "x" * 4_001])
+def test_an_empty_or_too_long_comment_is_refused(world, invalid_comment):
     with pytest.raises(InvalidValue, match="comment"):
-        ask(world, text=bad)
+        ask(world, text=invalid_comment)
 
 
-def test_comments_on_questions_of_others_and_to_others_are_refused(world):
+def test_comments_on_unknown_questions_to_unassigned_reviewers_or_oneself_are_refused(world):
     with pytest.raises(NotFound):
         ask(world, question=999)
     with pytest.raises(Refused, match="was not assigned to rea"):
         answer(world, to="rea")
-    own = replace(world.people["ruth"], roles=frozenset({Role.REVIEWER, Role.COORDINATOR}))
+    reviewing_coordinator = replace(world.people["ruth"], roles=frozenset({Role.REVIEWER, Role.COORDINATOR}))
     with pytest.raises(Refused, match="your own thread"):
-        answer(world, by=own)
+        answer(world, by=reviewing_coordinator)
 
 
 def test_comments_are_append_only_audited_and_part_of_the_history(world):
@@ -178,10 +178,10 @@ def test_comments_are_append_only_audited_and_part_of_the_history(world):
                 " WHERE what = 'write comment' ORDER BY number"
             )
         ).all()
-    described = [
+    descriptions = [
         describe_event(event, history.question) for event in history.events if event.kind == "comment"
     ]
-    assert described == [
+    assert descriptions == [
         ("commented to the coordinators in batch first", [ASKED]),
         ("commented to Ruth in batch first", [ANSWERED]),
     ]
@@ -209,8 +209,8 @@ def test_comments_are_listed_and_written_by_command(workspace_engine, capsys):
     ask(world)
     assert cli.main(["comment", "list"]) == 0
     assert f"Ruth: {ASKED}" in capsys.readouterr().out
-    write = ["comment", "write", "demo", "Q1", "--batch", "first", "--to", "ruth", "--text", ANSWERED]
-    assert cli.main(write) == 0
+    arguments = ["comment", "write", "demo", "Q1", "--batch", "first", "--to", "ruth", "--text", ANSWERED]
+    assert cli.main(arguments) == 0
     assert cli.main(["comment", "list", "--all"]) == 0
     assert f"Command line: {ANSWERED}" in capsys.readouterr().out
     assert cli.main(["history", "demo", "Q1"]) == 0

@@ -22,10 +22,10 @@ def study_world(sqlite_engine, tmp_path):
     world = make_study_world(sqlite_engine, cases=6)
     for reader in ("rea", "rob"):
         read_all(world, reader)
-    *cases, last = list_scored_cases(world)
-    [key] = last.question.answer
+    *cases, last_case = list_scored_cases(world)
+    [key] = last_case.question.answer
     answers = {case.question.id: {"answer": "ABCDE"[case.question.answer[0]]} for case in cases}
-    answers[last.question.id] = {"answer": "ABCDE"[(key + 1) % len(last.question.options)]}
+    answers[last_case.question.id] = {"answer": "ABCDE"[(key + 1) % len(last_case.question.options)]}
     import_model_answers(world, tmp_path, answers)
     return world
 
@@ -41,24 +41,24 @@ def load_case(world, number=1, by=None):
 
 
 @pytest.mark.slow
-def test_cases_are_ranked_by_the_difference_of_readers_and_models(study_world):
-    ranked = load_report(study_world).tables.case_differences
+def test_cases_are_ranked_by_the_difference_between_readers_and_models(study_world):
+    ranked_cases = load_report(study_world).tables.case_differences
     close(study_world)
-    for row in ranked:
+    for row in ranked_cases:
         answers = load_case(study_world, row.case).answers
-        of_readers = [answer.is_correct for answer in answers if answer.kind == "reader"]
-        of_models = [answer.is_correct for answer in answers if answer.kind == "model"]
-        assert (row.readers, row.readers_correct) == (2, sum(of_readers))
-        assert (row.models, row.models_correct) == (1, sum(of_models))
-        assert row.difference == sum(of_readers) / 2 - sum(of_models)
+        reader_results = [answer.is_correct for answer in answers if answer.kind == "reader"]
+        model_results = [answer.is_correct for answer in answers if answer.kind == "model"]
+        assert (row.readers, row.readers_correct) == (2, sum(reader_results))
+        assert (row.models, row.models_correct) == (1, sum(model_results))
+        assert row.difference == sum(reader_results) / 2 - sum(model_results)
         assert row.answers == len({answer.text for answer in answers})
-    assert ranked
-    sizes = [abs(row.difference) for row in ranked]
+    assert ranked_cases
+    sizes = [abs(row.difference) for row in ranked_cases]
     assert sizes == sorted(sizes, reverse=True)
-    shown = {row.case for row in ranked}
+    ranked_numbers = {row.case for row in ranked_cases}
     for case in list_scored_cases(study_world):
         results = {answer.is_correct for answer in load_case(study_world, case.blind_case.number).answers}
-        assert (case.blind_case.number in shown) is (len(results) == 2)
+        assert (case.blind_case.number in ranked_numbers) is (len(results) == 2)
 
 
 @pytest.mark.slow

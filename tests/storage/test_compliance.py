@@ -1,4 +1,4 @@
-"""The compliance stages of a dataset: problems are stored in order, a second run replaces them."""
+"""The compliance stages of a dataset: problems are stored in order, and a second run replaces them."""
 
 from datetime import timedelta
 
@@ -112,7 +112,7 @@ def test_a_small_dataset_is_reported_without_the_text_only_stage(importer, count
     assert load_lines(importer)[Check.TEXT_ONLY].passed == 0
 
 
-def test_refusals(importer):
+def test_an_unknown_dataset_an_invalid_threshold_and_a_reader_are_refused(importer):
     with pytest.raises(NotFound, match="'d'"):
         examine(importer)
     with pytest.raises(InvalidValue, match="threshold"):

@@ -1,4 +1,4 @@
-"""The short form of benchmarks/claims.py: concurrent claims give no duplicate and no false "empty"."""
+"""A short run of benchmarks/claims.py: concurrent claims give no duplicate and no false "empty"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In-context examples from what experts corrected: one for each judged reply, for the next prompt version."""
+"""In-context examples from replies that experts corrected, for the next version of the prompt."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from tests.storage.worlds import assign_all, make_batch, make_world
 from tests.unit.generation_sources import write_openi
 
 PROMPT = "gemex-questions@1"
-pytestmark = pytest.mark.full  # a server of a model
+pytestmark = pytest.mark.full  # starts a model server
 
 
 def assign_generated(world):
     """Draw all questions of the dataset "made" and assign them to ruth."""
     with unit_of_work(world.engine) as db:
-        dataset = db.execute(select(DatasetRow.id).where(DatasetRow.name == "made")).scalar_one()
-        query = select(QuestionRow.id).where(QuestionRow.dataset_id == dataset).order_by(QuestionRow.id)
+        dataset_id = db.execute(select(DatasetRow.id).where(DatasetRow.name == "made")).scalar_one()
+        query = select(QuestionRow.id).where(QuestionRow.dataset_id == dataset_id).order_by(QuestionRow.id)
         numbers = list(db.execute(query).scalars())
-        batch = make_batch(db, dataset_id=dataset, name="made", questions=numbers, probability=1.0)
+        batch = make_batch(db, dataset_id=dataset_id, name="made", questions=numbers, probability=1.0)
         assign_all(db, batch=batch, questions=numbers, person=world.people["ruth"])
-    return replace(world, dataset="made", dataset_id=dataset, questions=tuple(numbers), batch=batch)
+    return replace(world, dataset="made", dataset_id=dataset_id, questions=tuple(numbers), batch=batch)
 
 
 @pytest.fixture
@@ -53,15 +53,15 @@ def world(workspace_engine, tmp_path):
 
 def judge_first_report(world):
     """Accept the open questions, correct the key of the first single choice question, reject a closed one."""
-    first = world.questions[:11]  # 3 open, 2 closed, 3 single, 3 multiple
-    for number in first[:3]:
+    first_report = world.questions[:11]  # 3 open, 2 closed, 3 single, 3 multiple
+    for number in first_report[:3]:
         save_verdict(world, make_acceptance(world, question=number))
-    save_verdict(world, make_rejection(world, question=first[3]))
+    save_verdict(world, make_rejection(world, question=first_report[3]))
     save_verdict(
         world,
         make_acceptance(
             world,
-            question=first[5],
+            question=first_report[5],
             decision=Decision.REVISE,
             errors=frozenset({ErrorKind.WRONG_KEY}),
             correction=Correction(answer=(3,), explanation="The heart is not enlarged at all."),
@@ -79,28 +79,30 @@ def list_examples(world):
         return models.list_examples(db, by=BY, prompt="gemex-questions")
 
 
-def test_an_example_has_the_accepted_questions_as_corrected(world, capsys):
+def test_an_example_has_the_accepted_questions_with_their_corrections(world, capsys):
     judge_first_report(world)
     assert "Added 1 example from gemex-questions@1, 0 stored before." in add_corrected(capsys)
     (example,) = list_examples(world)
     reply = json.loads(example.reply)
-    kept = {name: [entry for entry in by_number.values() if entry] for name, by_number in reply.items()}
-    assert {name: len(entries) for name, entries in kept.items()} == {
+    kept_entries = {
+        name: [entry for entry in by_number.values() if entry] for name, by_number in reply.items()
+    }
+    assert {name: len(entries) for name, entries in kept_entries.items()} == {
         "open": 3,
         "closed": 0,
         "single": 1,
         "multiple": 0,
     }
     assert list(reply["closed"]) == ["1", "2"]  # null for a question that nobody accepted
-    (single,) = kept["single"]
+    (single,) = kept_entries["single"]
     assert (single["answer"], single["reason"]) == ("D", "The heart is not enlarged at all.")
     assert example.variables["phrases"].startswith("1. Small left pleural effusion.")
     assert "Added 0 examples from gemex-questions@1, 1 stored before." in add_corrected(capsys)
     assert cli.main(["prompt", "export-examples", PROMPT, "--note", "With corrections"]) == 0
     with read_only_session(world.engine) as db:
         version = models.load_prompt(db, by=BY, label="gemex-questions@2")
-    (stored,) = parse_prompt(version.content).examples
-    assert (json.loads(stored.reply), stored.dataset) == (reply, "made")
+    (stored_example,) = parse_prompt(version.content).examples
+    assert (json.loads(stored_example.reply), stored_example.dataset) == (reply, "made")
 
 
 def test_replies_that_nobody_corrected_give_no_example(world, capsys):

@@ -75,14 +75,14 @@ def test_a_command_on_a_damaged_database_says_that_a_backup_restores_it(
 ):
     damage(database)
     assert main(command.format(tmp_path / "a.backup").split()) == 1
-    printed = "".join(capsys.readouterr())
-    assert "is damaged" in printed
-    assert "restore --replace FILE" in printed
-    assert "sqlalche" not in printed.lower()
+    output = "".join(capsys.readouterr())
+    assert "is damaged" in output
+    assert "restore --replace FILE" in output
+    assert "sqlalche" not in output.lower()
 
 
 @pytest.mark.parametrize("damage", [overwrite_header, overwrite_pages, truncate])
-def test_a_backup_restores_over_a_damaged_database_which_is_kept(database, damage, tmp_path):
+def test_a_backup_replaces_a_damaged_database_and_the_damaged_file_is_kept(database, damage, tmp_path):
     backup = tmp_path / "a.backup"
     assert main(["backup", str(backup)]) == 0
     get_engine(current_workspace().database_url).dispose()
@@ -98,9 +98,9 @@ def test_a_backup_restores_over_a_damaged_database_which_is_kept(database, damag
 def test_no_command_on_a_randomly_altered_database_prints_a_traceback(database, seed, tmp_path, capsys):
     """Single bytes change: pages may stay readable with other values in them."""
     content = bytearray(database.read_bytes())
-    chance = random.Random(seed)  # noqa: S311 - the same damage in each run
+    generator = random.Random(seed)  # noqa: S311 - the same damage in each run
     for _ in range(40):
-        content[chance.randrange(PAGE, len(content))] = chance.randrange(256)
+        content[generator.randrange(PAGE, len(content))] = generator.randrange(256)
     database.write_bytes(content)
     for command in ("audit verify", f"backup {tmp_path / 'a.backup'} --replace", "health"):
         assert main(command.split()) in (0, 1)
@@ -112,12 +112,12 @@ def test_health_finds_a_damaged_page_that_no_other_check_reads(database, capsys)
         content.seek(database.stat().st_size - PAGE)
         content.write(b"\x7f" * PAGE)
     assert main(["health"]) == 1
-    printed = capsys.readouterr().out
-    assert "integrity BAD" in printed
+    output = capsys.readouterr().out
+    assert "integrity BAD" in output
 
 
 def run_with_limited_files(arguments: list[str], *, limit: int) -> subprocess.CompletedProcess[str]:
-    """Run a command that can write no file larger than ``limit`` bytes, as a full disk refuses it."""
+    """Run a command that fails to write more than ``limit`` bytes to a file, as on a full disk."""
     return subprocess.run(
         [sys.executable, "cli.py", *arguments],
         cwd=ROOT,
@@ -129,7 +129,7 @@ def run_with_limited_files(arguments: list[str], *, limit: int) -> subprocess.Co
 
 
 @pytest.mark.parametrize("size", ["64k", "1m", "2m", "4m"])
-def test_a_backup_to_a_full_disk_says_so_and_leaves_nothing(database, tmp_path, size):
+def test_a_backup_to_a_full_disk_reports_it_and_leaves_no_file(database, tmp_path, size):
     """The disk fills while the database is copied, or while images are added."""
     with unit_of_work() as db:
         for _ in range(40):
@@ -143,14 +143,14 @@ def test_a_backup_to_a_full_disk_says_so_and_leaves_nothing(database, tmp_path, 
     with small_disk(tmp_path / "small", size=size) as mounted:
         target = tmp_path / "small" / "a.backup"
         if mounted:
-            done = subprocess.run(
+            result = subprocess.run(
                 [sys.executable, "cli.py", "backup", str(target)],
                 cwd=ROOT, capture_output=True, text=True, check=False,
             )  # fmt: skip
         else:
             kib = int(size[:-1]) * (1024 if size.endswith("m") else 1)
-            done = run_with_limited_files(["backup", str(target)], limit=kib * 1024)
-        assert done.returncode == 1
-        assert "Traceback" not in done.stderr
-        assert "The disk is full" in done.stderr or "the disk is full" in done.stderr or not mounted
+            result = run_with_limited_files(["backup", str(target)], limit=kib * 1024)
+        assert result.returncode == 1
+        assert "Traceback" not in result.stderr
+        assert "The disk is full" in result.stderr or "the disk is full" in result.stderr or not mounted
         assert list(target.parent.iterdir()) == []

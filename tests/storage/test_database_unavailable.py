@@ -1,4 +1,4 @@
-"""The message that a person gets while the database cannot be written, and that reads continue meanwhile."""
+"""While the database cannot be written, people get a message that says so, and reads continue."""
 
 import shutil
 import sqlite3
@@ -18,7 +18,7 @@ from tests.storage.sign_ins import NOON, add_person, find_signed_in_name, start_
 from web.sign_in.presence import find_present_person
 
 
-def test_lock_timeout_reports_another_writer(sqlite_engine):
+def test_lock_timeout_is_reported_as_a_locked_database(sqlite_engine):
     with unit_of_work(sqlite_engine) as writer:
         writer.connection()
         with (
@@ -60,9 +60,9 @@ def test_signed_in_person_is_found_during_another_write(sqlite_template, tmp_pat
             accounts.start_sign_in(db, person=person, token="t1", previous_token=None, now=long_ago)
         with unit_of_work() as writer:
             writer.connection()
-            present = find_present_person("t1")
-        assert present is not None
-        assert present.name == "anna"
+            present_person = find_present_person("t1")
+        assert present_person is not None
+        assert present_person.name == "anna"
     finally:
         engine.dispose()
         get_engine.cache_clear()

@@ -1,4 +1,4 @@
-"""The demo workspace is created completely or not at all, and its content goes through the services."""
+"""The demo workspace is created completely or not at all, and the services create its content."""
 
 import json
 import os
@@ -86,7 +86,7 @@ def test_all_people_are_marked_as_demo_and_cover_every_role_that_has_demo_data(d
     assert {role for person in people for role in person.roles} == set(Role) - {Role.SUBMITTER}
 
 
-def test_demo_has_batches_of_every_mode_partly_reviewed(db):
+def test_demo_has_batches_with_three_combinations_of_mode_and_fields(db):
     batches = [batch for batch, _ in list_batches(db, by=command_line_person())]
     assert len({(batch.settings.mode, batch.settings.parts) for batch in batches}) == 3
     assert {overview.batch.name for overview in list_batch_overviews(db, by=command_line_person())} == {
@@ -144,9 +144,9 @@ def test_one_reviewer_did_the_practice_set_and_another_is_exempted(db):
 
 def test_demo_reader_sees_a_study_with_a_guideline(db):
     leo = next(person for person in list_people(db, by=command_line_person()) if person.name == "leo")
-    [listed] = studies.list_studies_for_reader(db, person=leo)
-    stop = studies.open_case(db, person=leo, study_id=listed.study.id, now=NOW)
-    assert listed.progress.training == 2
+    [study_entry] = studies.list_studies_for_reader(db, person=leo)
+    stop = studies.open_case(db, person=leo, study_id=study_entry.study.id, now=NOW)
+    assert study_entry.progress.training == 2
     assert isinstance(stop, ReadingStop)
     assert "Answer what the images" in stop.guideline
 
@@ -163,8 +163,8 @@ def test_demo_reviewer_sees_an_open_question_with_images(db):
 
 
 def test_planted_errors_are_listed_in_the_workspace(demo_build):
-    key = json.loads((demo_build[0].home / "demo" / "planted.json").read_text(encoding="utf-8"))
-    assert sum(not kind.startswith("check") for kind in key.values()) == demo_build[1].planted
+    kinds = json.loads((demo_build[0].home / "demo" / "planted.json").read_text(encoding="utf-8"))
+    assert sum(not kind.startswith("check") for kind in kinds.values()) == demo_build[1].planted
 
 
 def test_existing_demo_workspace_is_not_overwritten(demo_build):

@@ -21,7 +21,7 @@ from tests.storage.judgements import make_acceptance, save_verdict
 from tests.storage.worlds import NOW, TIERS, make_world
 
 BY = command_line_person()
-#: What the reviewer chooses for questions 1 to 12, whose stated tiers are easy, medium, hard, easy, ...
+#: The index of the tier that the reviewer chooses for questions 1 to 12; they state easy, medium, hard, ...
 CHOSEN = [0, 1, 2, 0, 0, 2, 0, 1, 1, 1, 1, 2]
 
 
@@ -36,7 +36,7 @@ def judge(world, **fields):
         save_verdict(world, verdict)
 
 
-def vote(world, check, answers_by_question):
+def store_votes(world, check, answers_by_question):
     """Store the votes of two families that agree."""
     with unit_of_work(world.engine) as db:
         prompt = models.save_shipped_prompt(db, by=BY, content=read_shipped_prompt(check), now=NOW)
@@ -60,10 +60,10 @@ def vote(world, check, answers_by_question):
 
 def measure(world):
     with read_only_session(world.engine) as db:
-        return {item.source: item.kappa for item in measure_difficulty(db, by=BY, dataset="demo")}
+        return {entry.source: entry.kappa for entry in measure_difficulty(db, by=BY, dataset="demo")}
 
 
-def test_the_stated_difficulty_has_the_kappa_of_another_library(world):
+def test_the_kappa_of_the_stated_difficulty_equals_that_of_scikit_learn(world):
     judge(world)
     kappa = measure(world)[DifficultySource.STATED]
     stated = [index % 3 for index in range(12)]
@@ -72,15 +72,17 @@ def test_the_stated_difficulty_has_the_kappa_of_another_library(world):
     assert kappa.low < kappa.estimate < kappa.high
 
 
-def test_the_tiers_of_a_jury_are_compared_where_both_judged(world):
+def test_the_tiers_of_a_jury_are_compared_on_questions_that_both_judged(world):
     judge(world)
-    vote(world, Check.DIFFICULTY, {n: (CriterionAnswer(TIERS[CHOSEN[n - 1]].value),) for n in (1, 2, 3, 4)})
+    store_votes(
+        world, Check.DIFFICULTY, {n: (CriterionAnswer(TIERS[CHOSEN[n - 1]].value),) for n in (1, 2, 3, 4)}
+    )
     kappa = measure(world)[DifficultySource.JURY]
     assert (kappa.estimate, kappa.n) == (1.0, 4)
     assert format_kappa(kappa).startswith("1.00 (")
 
 
-def test_without_verdicts_or_votes_it_says_so(world):
+def test_kappa_is_not_measured_without_verdicts_or_votes(world):
     assert {format_kappa(kappa) for kappa in measure(world).values()} == {"not measured yet (n = 0)"}
     judge(world)
     assert format_kappa(measure(world)[DifficultySource.JURY]) == "not measured yet (n = 0)"
@@ -92,10 +94,10 @@ def test_a_content_check_is_measured_against_the_yes_or_no_of_reviewers(world):
         save_verdict(world, make_acceptance(world, question=question, cognitive_depth=question > 3))
     yes, no = CriterionAnswer.YES, CriterionAnswer.NO
     votes = {n: (yes, no, yes) if n in (2, 3, 4, 5) else (yes, yes, yes) for n in range(1, 13)}
-    vote(world, Check.COGNITIVE_DEPTH, votes)
+    store_votes(world, Check.COGNITIVE_DEPTH, votes)
     with read_only_session(world.engine) as db:
         measurements = measure_checks(db, by=BY, dataset="demo")
-    [measurement] = [item for item in measurements if item.check is Check.COGNITIVE_DEPTH]
+    [measurement] = [entry for entry in measurements if entry.check is Check.COGNITIVE_DEPTH]
     rates = (measurement.precision, measurement.recall, measurement.specificity)
     assert [(rate.hits, rate.n) for rate in rates] == [(2, 4), (2, 3), (7, 9)]
     assert measurement.target == "“More than recall” answered with no"

@@ -34,7 +34,7 @@ BY = command_line_person()
 STEM = "Is there a pleural effusion on the left side?"
 
 
-def closed(number, stem=STEM, answer="yes", *, exam=1, **fields):
+def make_closed_question(number, stem=STEM, answer="yes", *, exam=1, **fields):
     radiographs = [{"id": "pa", "file": "pa.png", "view": "PA"}]
     return make_record(
         number,
@@ -69,68 +69,68 @@ def load_problems(importer, check):
 
 
 @pytest.fixture
-def questions(importer):
+def filled_importer(importer):
     importer(
         to_json_lines(
-            closed(1, explanation="A short explanation of it."),
-            closed(2, STEM.upper(), explanation="A longer explanation of the same question."),
-            closed(3, STEM.replace("left", "right")),
-            closed(4, STEM.replace("a pleural", "no pleural"), answer="no"),
-            closed(5, exam=2),
-            closed(6, "Is there a pneumothorax?", exam=2),
-            closed(7, "Is there any pneumothorax?", answer="no", exam=2),
+            make_closed_question(1, explanation="A short explanation of it."),
+            make_closed_question(2, STEM.upper(), explanation="A longer explanation of the same question."),
+            make_closed_question(3, STEM.replace("left", "right")),
+            make_closed_question(4, STEM.replace("a pleural", "no pleural"), answer="no"),
+            make_closed_question(5, exam=2),
+            make_closed_question(6, "Is there a pneumothorax?", exam=2),
+            make_closed_question(7, "Is there any pneumothorax?", answer="no", exam=2),
         )
     )
     return importer
 
 
-def test_only_the_same_question_of_the_same_exam_is_marked(questions):
-    report = find(questions)
+def test_only_the_same_question_of_the_same_exam_is_marked(filled_importer):
+    report = find(filled_importer)
     assert report.questions == 7
     assert [share.marked for share in report.shares if share.kind == "all"] == [1]
-    mark(questions, report)
-    (line,) = load_problems(questions, Check.DUPLICATE)
+    mark(filled_importer, report)
+    (line,) = load_problems(filled_importer, Check.DUPLICATE)
     assert "asks the same as question" in line
     assert line.startswith("q-1,")  # question 2 stays: its explanation is longer
 
 
-def test_a_copy_in_another_dataset_of_the_same_exam_is_not_compared(questions):
+def test_a_copy_in_another_dataset_of_the_same_exam_is_not_compared(filled_importer):
     """Hidden questions are such copies, with another key."""
-    with unit_of_work(questions.engine) as db:
+    with unit_of_work(filled_importer.engine) as db:
         db.add(DatasetRow(id=2, name="hidden", created_at=NOW))
         db.flush()
         question = db.get(QuestionRow, 3)
         db.add(QuestionRow(**question.model_dump() | {"id": 100, "dataset_id": 2, "answer": '"no"'}))
-    report = find(questions)
+    report = find(filled_importer)
     assert report.questions == 7
     assert not [pair for pair in report.contradictions if 100 in pair[:2]]
 
 
-def test_both_questions_of_a_contradiction_are_listed_and_none_is_marked_as_a_duplicate(questions):
-    mark(questions, find(questions))
-    lines = load_problems(questions, Check.CONTRADICTION)
+def test_both_questions_of_a_contradiction_are_listed_and_none_is_marked_as_a_duplicate(filled_importer):
+    mark(filled_importer, find(filled_importer))
+    lines = load_problems(filled_importer, Check.CONTRADICTION)
     assert len(lines) == 2
     assert all("contradicts the answer key of the same question" in line for line in lines)
 
 
-def test_marking_switches_the_checks_on_and_covers_the_questions_of_the_search(questions):
-    report = find(questions)
-    questions(to_json_lines(closed(8, exam=3)))  # imported after the search
-    mark(questions, report)
-    with read_only_session(questions.engine) as db:
+def test_marking_switches_the_checks_on_and_covers_the_questions_of_the_search(filled_importer):
+    report = find(filled_importer)
+    filled_importer(to_json_lines(make_closed_question(8, exam=3)))  # imported after the search
+    mark(filled_importer, report)
+    with read_only_session(filled_importer.engine) as db:
         lines = {line.check: line for line in load_check_report(db, by=BY, dataset="d").lines}
     line = lines[Check.DUPLICATE]
     assert (line.state.is_on, line.with_problem, line.passed, line.not_run) == (True, 1, 6, 1)
 
 
-def test_marking_again_replaces_the_marks(questions):
-    mark(questions, find(questions))
-    mark(questions, find(questions))
-    assert len(load_problems(questions, Check.DUPLICATE)) == 1
+def test_marking_again_replaces_the_marks(filled_importer):
+    mark(filled_importer, find(filled_importer))
+    mark(filled_importer, find(filled_importer))
+    assert len(load_problems(filled_importer, Check.DUPLICATE)) == 1
 
 
 def test_nothing_is_stored_above_the_limit(importer):
-    importer(to_json_lines(*(closed(n, exam=n // 2) for n in range(1, 41))))
+    importer(to_json_lines(*(make_closed_question(n, exam=n // 2) for n in range(1, 41))))
     report = find(importer)
     with pytest.raises(Refused, match="19 of 40 questions of the dataset would be marked"):
         mark(importer, report)
@@ -139,8 +139,8 @@ def test_nothing_is_stored_above_the_limit(importer):
     assert len(load_problems(importer, Check.DUPLICATE)) == 19
 
 
-def test_no_duplicates_are_a_result(importer):
-    importer(to_json_lines(closed(1)))
+def test_a_report_without_duplicates_marks_nothing(importer):
+    importer(to_json_lines(make_closed_question(1)))
     report = find(importer)
     assert (report.marks, report.contradictions) == ((), ())
     mark(importer, report)
@@ -148,27 +148,29 @@ def test_no_duplicates_are_a_result(importer):
 
 
 def test_a_dataset_that_does_not_exist_is_refused(importer):
-    importer(to_json_lines(closed(1)))
+    importer(to_json_lines(make_closed_question(1)))
     with pytest.raises(NotFound):
         find_duplicates(by=BY, dataset="x", read_session=lambda: read_only_session(importer.engine))
 
 
-def test_a_reviewer_may_neither_search_nor_mark(questions):
+def test_a_reviewer_may_neither_search_nor_mark(filled_importer):
     reviewer = Person(id=9, name="r", display_name="R", roles=frozenset({Role.REVIEWER}))
-    report = find(questions)
+    report = find(filled_importer)
     with pytest.raises(NotAllowed):
-        find_duplicates(by=reviewer, dataset="d", read_session=lambda: read_only_session(questions.engine))
-    with unit_of_work(questions.engine) as db, pytest.raises(NotAllowed):
+        find_duplicates(
+            by=reviewer, dataset="d", read_session=lambda: read_only_session(filled_importer.engine)
+        )
+    with unit_of_work(filled_importer.engine) as db, pytest.raises(NotAllowed):
         mark_duplicates(db, by=reviewer, report=report, now=NOW)
 
 
-def test_wordings_are_compared_across_exams(questions):
+def test_wordings_are_compared_across_exams(filled_importer):
     count, pairs = find_repeated_wordings(
-        by=BY, names=["d"], read_session=lambda: read_only_session(questions.engine)
+        by=BY, names=["d"], read_session=lambda: read_only_session(filled_importer.engine)
     )
     assert count == 5  # the effusion left (three times), right and negated; two about the pneumothorax
     assert pairs == []
-    with read_only_session(questions.engine) as db:
+    with read_only_session(filled_importer.engine) as db:
         assert list_results(db, by=BY, question_row_id=1)
     assert CHECKS[Check.DUPLICATE].on_by_default is False
 
@@ -177,7 +179,9 @@ def test_wordings_are_compared_across_exams(questions):
 def test_the_command_shows_shares_and_marks(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "home"))
     file = tmp_path / "q.jsonl"
-    file.write_bytes(to_json_lines(closed(1), closed(2), closed(3, answer="no")))
+    file.write_bytes(
+        to_json_lines(make_closed_question(1), make_closed_question(2), make_closed_question(3, answer="no"))
+    )
     assert cli.main(["import", "questions", str(file), "--dataset", "d", "--without-images"]) == 0
     assert cli.main(["duplicates", "find", "d"]) == 0
     output = capsys.readouterr().out
@@ -191,9 +195,9 @@ def test_the_command_shows_shares_and_marks(tmp_path, monkeypatch, capsys):
 
 
 @pytest.fixture
-def drawn(importer):
+def importer_with_pairs(importer):
     stems = ("Is there a pneumothorax?", "Is a pneumothorax present?", "Does the film show a pneumothorax?")
-    importer(to_json_lines(*(closed(n, stem, exam=n) for n, stem in enumerate(stems, start=1))))
+    importer(to_json_lines(*(make_closed_question(n, stem, exam=n) for n, stem in enumerate(stems, start=1))))
     draw_and_store(importer)
     return importer
 
@@ -216,44 +220,44 @@ def judge(importer, pair_id, is_same):
         judge_pair(db, by=BY, dataset="d", pair_id=pair_id, is_same=is_same, now=NOW)
 
 
-def test_a_judgement_leads_to_the_next_pair_and_can_be_undone(drawn):
-    before = load(drawn)
+def test_a_judgement_leads_to_the_next_pair_and_can_be_undone(importer_with_pairs):
+    before = load(importer_with_pairs)
     assert (len(before.pairs), before.judged) == (3, 0)
-    judge(drawn, before.pairs[0].id, True)
-    assert load(drawn).next_pair == before.pairs[1]
-    judge(drawn, before.pairs[0].id, None)
-    assert load(drawn) == before
+    judge(importer_with_pairs, before.pairs[0].id, True)
+    assert load(importer_with_pairs).next_pair == before.pairs[1]
+    judge(importer_with_pairs, before.pairs[0].id, None)
+    assert load(importer_with_pairs) == before
 
 
-def test_all_judgements_give_an_estimate(drawn):
-    for pair in load(drawn).pairs:
-        judge(drawn, pair.id, pair.similarity > 0.6)
-    after = load(drawn)
+def test_all_judgements_give_an_estimate(importer_with_pairs):
+    for pair in load(importer_with_pairs).pairs:
+        judge(importer_with_pairs, pair.id, pair.similarity > 0.6)
+    after = load(importer_with_pairs)
     wrong = sum(pair.similarity <= 0.6 for pair in after.pairs)
     assert after.next_pair is None
     assert after.estimates[0].rate == pytest.approx(wrong / 3)
 
 
-def test_another_draw_replaces_the_pairs(drawn):
-    judge(drawn, load(drawn).pairs[0].id, True)
-    draw_and_store(drawn, now=NOW + timedelta(minutes=1))
-    assert (len(load(drawn).pairs), load(drawn).judged) == (3, 0)
+def test_another_draw_replaces_the_pairs(importer_with_pairs):
+    judge(importer_with_pairs, load(importer_with_pairs).pairs[0].id, True)
+    draw_and_store(importer_with_pairs, now=NOW + timedelta(minutes=1))
+    assert (len(load(importer_with_pairs).pairs), load(importer_with_pairs).judged) == (3, 0)
 
 
-def test_a_pair_of_another_dataset_is_not_judged(drawn):
+def test_a_pair_of_another_dataset_is_not_judged(importer_with_pairs):
     with pytest.raises(NotFound, match="has no pair 99"):
-        judge(drawn, 99, True)
+        judge(importer_with_pairs, 99, True)
 
 
 def test_a_dataset_without_similar_wordings_has_nothing_to_judge(importer):
-    importer(to_json_lines(closed(1)))
+    importer(to_json_lines(make_closed_question(1)))
     with pytest.raises(Refused, match="Nothing to judge"):
         draw_and_store(importer)
     assert load(importer).pairs == ()
 
 
 @pytest.mark.slow
-def test_the_model_of_an_endpoint_gives_the_similarity_if_the_dataset_permits_it(importer, questions):
+def test_the_model_of_an_endpoint_gives_the_similarity_if_the_dataset_permits_it(importer, filled_importer):
     with running_server() as (url, received):
         with unit_of_work(importer.engine) as db:
             for name, address, use in (

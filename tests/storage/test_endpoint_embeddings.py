@@ -28,11 +28,11 @@ def test_vectors_have_length_1_and_the_order_of_the_texts():
     assert {path for path, _, _ in received} == {"/v1/embeddings"}
 
 
-def test_no_texts_need_no_call():
+def test_an_empty_list_of_texts_needs_no_call():
     assert make_embedder("http://127.0.0.1:9/v1").embed([]).shape[0] == 0
 
 
-def test_a_failure_that_can_pass_is_tried_again():
+def test_a_temporary_failure_is_tried_again():
     busy = (503, {"error": {"message": "busy"}})
     with running_server([busy, busy]) as (url, received):
         assert make_embedder(url).embed(["heart"]).shape == (1, 3)

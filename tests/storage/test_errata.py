@@ -100,14 +100,14 @@ def name_adjudicator(world) -> Person:
     return person
 
 
-def list_sides(world):
+def list_split_ids(world):
     """The ids of the public and of the private questions of "v1", sorted."""
     with read_only_session(world.engine) as db:
         keys = list(db.execute(select(QuestionRow.key).order_by(QuestionRow.id)).scalars())
     return [key for key in keys if key not in world.keys], sorted(world.keys)
 
 
-def number_of(world, key):
+def find_row_id(world, key):
     with read_only_session(world.engine) as db:
         return db.execute(select(QuestionRow.id).where(QuestionRow.key == key)).scalar_one()
 
@@ -115,9 +115,9 @@ def number_of(world, key):
 def report(world, question, *, by=None, kind=WRONG_KEY, text="It is on the left.", now=LATER):
     by = by or world.world.people["ruth"]
     with read_only_session(world.engine) as db:
-        opened = release.open_reportable_question(db, by=by, release_id=1, question_id=question)
+        reportable = release.open_reportable_question(db, by=by, release_id=1, question_id=question)
     with unit_of_work(world.engine) as db:
-        return release.report_problem(db, by=by, reported=opened, kind=kind, text=text, now=now)
+        return release.report_problem(db, by=by, reported=reportable, kind=kind, text=text, now=now)
 
 
 def settle(world, person, question, *, reports, decision=Decision.REVISE, revision=1, **changes):
@@ -130,7 +130,7 @@ def settle(world, person, question, *, reports, decision=Decision.REVISE, revisi
             person=person,
             report_ids=reports,
             adjudication=Adjudication(
-                batch_id=world.world.batch.id, question_row_id=number_of(world, question),
+                batch_id=world.world.batch.id, question_row_id=find_row_id(world, question),
                 person_id=person.id, decision=decision, revision=revision, **fields,
             ),
         )  # fmt: skip
@@ -172,7 +172,7 @@ def search(world, by):
 
 
 def test_a_report_is_stored_once_with_the_released_question_and_an_audit_entry(board_world):
-    public = list_sides(board_world)[0][0]
+    public = list_split_ids(board_world)[0][0]
     first = report(board_world, public)
     assert report(board_world, public) == first  # a second click
     with pytest.raises(AlreadyThere, match="It is on the left"):
@@ -186,11 +186,11 @@ def test_a_report_is_stored_once_with_the_released_question_and_an_audit_entry(b
     assert entries[0].report.released.id == public
     with read_only_session(board_world.engine) as db:
         rows = db.execute(select(AuditRow.subject).where(AuditRow.what == "report problem")).scalars().all()
-    assert rows == [f"release 1 question {number_of(board_world, public)}"] * 2
+    assert rows == [f"release 1 question {find_row_id(board_world, public)}"] * 2
 
 
-def test_a_report_from_before_a_field_was_added_to_questions_is_read(board_world):
-    report(board_world, list_sides(board_world)[0][0])
+def test_a_stored_report_that_lacks_a_newer_field_of_questions_is_read(board_world):
+    report(board_world, list_split_ids(board_world)[0][0])
     with unit_of_work(board_world.engine) as db:
         db.execute(text(
             "INSERT INTO erratum_report (release_id, question_id, side, kind, text, released, reported_by, "
@@ -202,15 +202,15 @@ def test_a_report_from_before_a_field_was_added_to_questions_is_read(board_world
 
 
 def test_reports_are_append_only(board_world):
-    report(board_world, list_sides(board_world)[0][0])
+    report(board_world, list_split_ids(board_world)[0][0])
     for statement in ("UPDATE erratum_report SET text = 'x'", "DELETE FROM erratum_report"):
         with pytest.raises(AlreadyThere, match="append-only"), unit_of_work(board_world.engine) as db:
             db.execute(text(statement))
 
 
 def test_only_people_with_access_to_a_question_report_it(board_world):
-    people, public = board_world.world.people, list_sides(board_world)[0][0]
-    for person in (people["remo"], people["rea"]):  # they judged and read nothing
+    people, public = board_world.world.people, list_split_ids(board_world)[0][0]
+    for person in (people["remo"], people["rea"]):  # they have neither judged nor read a question
         with pytest.raises(NotFound, match="no question"):
             report(board_world, public, by=person)
         with read_only_session(board_world.engine) as db:
@@ -227,12 +227,12 @@ def test_only_people_with_access_to_a_question_report_it(board_world):
 @pytest.mark.parametrize("words", ["", " \n", "x" * 2_001, "a\x00b"])
 def test_invalid_descriptions_are_refused(board_world, words):
     with pytest.raises(InvalidValue, match="description"):
-        report(board_world, list_sides(board_world)[0][0], text=words)
+        report(board_world, list_split_ids(board_world)[0][0], text=words)
 
 
 def test_a_changed_release_is_refused(board_world):
     cora = board_world.world.people["cora"]
-    public, private = (side[0] for side in list_sides(board_world))
+    public, private = (side[0] for side in list_split_ids(board_world))
     for path, question in ((board_world.release / "gold.jsonl", public),
                            (board_world.home / "releases" / "v1-keys" / "keys.jsonl", private)):  # fmt: skip
         path.write_bytes(path.read_bytes() + b"\n")
@@ -248,7 +248,7 @@ def test_a_changed_release_is_refused(board_world):
 
 
 def test_a_reader_reports_after_the_study_is_closed_and_sees_no_key(board_world, anna):
-    rea, question = board_world.world.people["rea"], list_sides(board_world)[0][0]
+    rea, question = board_world.world.people["rea"], list_split_ids(board_world)[0][0]
     read_study(board_world)
     with pytest.raises(NotFound):
         report(board_world, question, by=rea)
@@ -256,18 +256,18 @@ def test_a_reader_reports_after_the_study_is_closed_and_sees_no_key(board_world,
         studies.close_study(db, by=BY, study="study", now=LATER)
     assert len(search(board_world, rea)) == 12
     with read_only_session(board_world.engine) as db:
-        opened = release.open_reportable_question(db, by=rea, release_id=1, question_id=question)
-    assert not opened.shows_key
-    item = report(board_world, question, by=rea)
-    settle(board_world, anna, question, reports=[item], correction=Correction(stem="?"))
+        reportable = release.open_reportable_question(db, by=rea, release_id=1, question_id=question)
+    assert not reportable.shows_key
+    report_id = report(board_world, question, by=rea)
+    settle(board_world, anna, question, reports=[report_id], correction=Correction(stem="?"))
     with read_only_session(board_world.engine) as db:
         (entry,) = release.list_errata(db, by=rea)
     assert (entry.status, entry.changes, entry.settled_at is None) == (None, (), False)
 
 
 def test_an_adjudicator_settles_a_report_in_a_question_with_one_verdict(board_world, anna):
-    public = list_sides(board_world)[0]
-    number = number_of(board_world, public[0])
+    public = list_split_ids(board_world)[0]
+    number = find_row_id(board_world, public[0])
     with read_only_session(board_world.engine) as db, pytest.raises(Refused, match="Fewer than two"):
         review.open_dispute(db, person=anna, batch_id=1, question_row_id=number)
     first = report(board_world, public[0])
@@ -276,8 +276,10 @@ def test_an_adjudicator_settles_a_report_in_a_question_with_one_verdict(board_wo
         sheet = review.open_dispute(db, person=anna, batch_id=1, question_row_id=number)
         assert review.count_open_disputes(db, by=BY) == 1
     assert (dispute.question_id, dispute.kinds, dispute.is_open) == (public[0], {Dispute.REPORTED}, True)
-    assert [item.id for item in sheet.reports] == [first]
-    assert {"stem", "options", "answer", "explanation"} <= {item.field for item in sheet.differences}
+    assert [stored_report.id for stored_report in sheet.reports] == [first]
+    assert {"stem", "options", "answer", "explanation"} <= {
+        difference.field for difference in sheet.differences
+    }
     with pytest.raises(StaleRevision, match="reported in the meantime"):
         settle(board_world, anna, public[0], reports=())
     settle(board_world, anna, public[0], reports=[first], correction=Correction(stem="Better?"))
@@ -289,33 +291,33 @@ def test_an_adjudicator_settles_a_report_in_a_question_with_one_verdict(board_wo
         assert not review.list_disputes(db, person=anna, batch_id=1)[0].is_open
 
 
-def test_reviewers_of_the_question_and_its_reporter_do_not_settle(board_world, anna):
-    people, question = board_world.world.people, list_sides(board_world)[0][0]
-    item = report(board_world, question, by=people["cora"])
+def test_reviewers_of_the_question_and_its_reporter_may_not_settle_the_report(board_world, anna):
+    people, question = board_world.world.people, list_split_ids(board_world)[0][0]
+    report_id = report(board_world, question, by=people["cora"])
     with pytest.raises(NotAllowed, match="judged this question"):
-        settle(board_world, people["ruth"], question, reports=[item])
+        settle(board_world, people["ruth"], question, reports=[report_id])
     with unit_of_work(board_world.engine) as db:
         db.add(PersonRoleRow(person_id=anna.id, role="coordinator"))
     with read_only_session(board_world.engine) as db:
         anna = load_person(db, person_id=anna.id)
-    own = report(board_world, question, by=anna)
+    own_report_id = report(board_world, question, by=anna)
     with pytest.raises(NotAllowed, match="reported a problem"):
-        settle(board_world, anna, question, reports=[item, own])
+        settle(board_world, anna, question, reports=[report_id, own_report_id])
     with read_only_session(board_world.engine) as db:
         assert review.list_disputes(db, person=anna, batch_id=1) == []
 
 
-def test_outcomes_are_corrected_withdrawn_and_rejected_and_a_later_report_opens_again(board_world, anna):
-    one, two, three = list_sides(board_world)[0][:3]
-    items = [report(board_world, question) for question in (one, two, three)]
-    settle(board_world, anna, one, reports=[items[0]], correction=Correction(stem="Better?"))
-    settle(board_world, anna, two, reports=[items[1]], decision=Decision.REJECT)
-    settle(board_world, anna, three, reports=[items[2]], decision=Decision.ACCEPT)
+def test_reports_are_corrected_withdrawn_or_rejected_and_a_later_one_reopens_the_dispute(board_world, anna):
+    one, two, three = list_split_ids(board_world)[0][:3]
+    report_ids = [report(board_world, question) for question in (one, two, three)]
+    settle(board_world, anna, one, reports=[report_ids[0]], correction=Correction(stem="Better?"))
+    settle(board_world, anna, two, reports=[report_ids[1]], decision=Decision.REJECT)
+    settle(board_world, anna, three, reports=[report_ids[2]], decision=Decision.ACCEPT)
     assert [entry.status for entry in reversed(list_entries(board_world))] == [
         ErratumStatus.CORRECTED, ErratumStatus.WITHDRAWN, ErratumStatus.REJECTED,
     ]  # fmt: skip
     late = LATER + timedelta(days=1)
-    again = report(board_world, three, kind=ErrorKind.WORDING, now=late)
+    second_report_id = report(board_world, three, kind=ErrorKind.WORDING, now=late)
     assert [entry.status for entry in list_entries(board_world)][:2] == [
         ErratumStatus.OPEN, ErratumStatus.REJECTED,
     ]  # fmt: skip
@@ -324,18 +326,18 @@ def test_outcomes_are_corrected_withdrawn_and_rejected_and_a_later_report_opens_
             three
         ]
     settle(
-        board_world, anna, three, reports=[again], revision=2, given_at=late + timedelta(hours=1),
+        board_world, anna, three, reports=[second_report_id], revision=2, given_at=late + timedelta(hours=1),
         correction=Correction(stem="Best?"),
     )  # fmt: skip
     assert list_entries(board_world)[0].status is ErratumStatus.CORRECTED
 
 
-def test_the_corrected_release_has_the_errata_and_private_ones_go_with_the_keys(board_world, anna):
-    public, private = list_sides(board_world)
-    shown, hidden = report(board_world, public[0]), report(board_world, private[0])
+def test_the_release_has_the_public_errata_and_the_folder_of_keys_the_private_ones(board_world, anna):
+    public, private = list_split_ids(board_world)
+    public_report_id, private_report_id = report(board_world, public[0]), report(board_world, private[0])
     report(board_world, public[1])  # stays open
-    settle(board_world, anna, public[0], reports=[shown], correction=Correction(stem="Better?"))
-    settle(board_world, anna, private[0], reports=[hidden], reason=KEY_SECRET)
+    settle(board_world, anna, public[0], reports=[public_report_id], correction=Correction(stem="Better?"))
+    settle(board_world, anna, private[0], reports=[private_report_id], reason=KEY_SECRET)
     folder = make_next_release(board_world)
     (record,) = read_lines(folder / "errata.jsonl")
     assert (record["question_id"], record["release"], record["outcome"]) == (public[0], "v1", "corrected")
@@ -351,37 +353,37 @@ def test_the_corrected_release_has_the_errata_and_private_ones_go_with_the_keys(
 
 
 def test_a_withdrawn_private_question_reveals_nothing_in_the_public_errata(board_world, anna):
-    private = list_sides(board_world)[1]
-    item = report(board_world, private[0])
-    settle(board_world, anna, private[0], reports=[item], decision=Decision.REJECT)
+    private = list_split_ids(board_world)[1]
+    report_id = report(board_world, private[0])
+    settle(board_world, anna, private[0], reports=[report_id], decision=Decision.REJECT)
     folder = make_next_release(board_world)
     assert not (folder / "errata.jsonl").exists()
     (record,) = read_lines(folder.with_name("v1.1-keys") / "errata.jsonl")
     assert (record["question_id"], record["outcome"]) == (private[0], "withdrawn")
 
 
-def test_the_same_adjudications_give_the_same_release_whatever_is_reported_later(board_world, anna, tmp_path):
-    public = list_sides(board_world)[0]
-    item = report(board_world, public[0])
-    settle(board_world, anna, public[0], reports=[item], correction=Correction(stem="Better?"))
+def test_later_reports_do_not_change_a_release_of_the_same_adjudications(board_world, anna, tmp_path):
+    public = list_split_ids(board_world)[0]
+    report_id = report(board_world, public[0])
+    settle(board_world, anna, public[0], reports=[report_id], correction=Correction(stem="Better?"))
     folder = make_next_release(board_world)
     report(board_world, public[1])
     with read_only_session(board_world.engine) as db:
-        again = release.write_release(
+        second_release = release.write_release(
             db, by=BY, dataset="demo", name="v1.1", out=tmp_path / "again", split=SPLIT,
             workspace=current_workspace(),
         )  # fmt: skip
     for path in (path for path in folder.rglob("*") if path.is_file()):
-        assert (again.folder / path.relative_to(folder)).read_bytes() == path.read_bytes(), path
+        assert (second_release.folder / path.relative_to(folder)).read_bytes() == path.read_bytes(), path
 
 
 def test_readers_do_not_learn_the_outcome_of_private_questions(board_world, anna):
-    rea, question = board_world.world.people["rea"], list_sides(board_world)[1][0]
+    rea, question = board_world.world.people["rea"], list_split_ids(board_world)[1][0]
     read_study(board_world)
     with unit_of_work(board_world.engine) as db:
         studies.close_study(db, by=BY, study="study", now=LATER)
-    item = report(board_world, question, by=rea)
-    settle(board_world, anna, question, reports=[item], reason=KEY_SECRET)
+    report_id = report(board_world, question, by=rea)
+    settle(board_world, anna, question, reports=[report_id], reason=KEY_SECRET)
     (entry,) = list_entries(board_world, rea)
     assert (entry.status, entry.reason, entry.changes) == (None, "", ())
     (entry,) = list_entries(board_world, BY)
@@ -389,9 +391,9 @@ def test_readers_do_not_learn_the_outcome_of_private_questions(board_world, anna
 
 
 def test_the_comparison_has_the_corrected_keys_of_private_questions(board_world, anna):
-    private = list_sides(board_world)[1]
-    item = report(board_world, private[0])
-    settle(board_world, anna, private[0], reports=[item])
+    private = list_split_ids(board_world)[1]
+    report_id = report(board_world, private[0])
+    settle(board_world, anna, private[0], reports=[report_id])
     make_next_release(board_world)
     with read_only_session(board_world.engine) as db:
         comparison = release.compare_recorded_releases(db, by=BY, old_id=1, new_id=2)
@@ -408,9 +410,9 @@ def test_submissions_are_scored_again_on_the_corrected_release(board_world, anna
     add_team(board_world.engine, "A", "sam")
     path = write_predictions(tmp_path / "predictions.jsonl", board_world.keys)
     submit(board_world.engine, path, team="A")
-    private = list_sides(board_world)[1]
-    item = report(board_world, private[0])
-    settle(board_world, anna, private[0], reports=[item])
+    private = list_split_ids(board_world)[1]
+    report_id = report(board_world, private[0])
+    settle(board_world, anna, private[0], reports=[report_id])
     make_next_release(board_world)
     with unit_of_work(board_world.engine) as db:
         leaderboards.change_release(db, by=BY, leaderboard=BOARD, release="v1.1", now=LATER)
@@ -423,11 +425,11 @@ def test_submissions_are_scored_again_on_the_corrected_release(board_world, anna
 
 
 def correct_and_withdraw(world, anna):
-    """Release "v1.1": the key of a private question that was 1 is 2, and another one is withdrawn."""
+    """Release "v1.1": of two private questions with key 1, one gets key 2, and the other is withdrawn."""
     corrected, withdrawn = [key for key in sorted(world.keys) if world.keys[key] == 1][:2]
-    items = [report(world, key) for key in (corrected, withdrawn)]
-    settle(world, anna, corrected, reports=[items[0]], correction=Correction(answer=(2,)))
-    settle(world, anna, withdrawn, reports=[items[1]], decision=Decision.REJECT)
+    report_ids = [report(world, key) for key in (corrected, withdrawn)]
+    settle(world, anna, corrected, reports=[report_ids[0]], correction=Correction(answer=(2,)))
+    settle(world, anna, withdrawn, reports=[report_ids[1]], decision=Decision.REJECT)
     make_next_release(world)
 
 
@@ -454,7 +456,7 @@ def test_an_evaluation_is_scored_again_with_the_keys_of_the_corrected_release(bo
 
 
 def test_a_study_is_scored_again_with_the_keys_of_the_corrected_release(board_world, anna):
-    """12 cases; the counts equal those of the answers with the keys in the files of each release."""
+    """The counts of the 12 cases equal those computed from the answers and the keys of each release."""
     read_study(board_world)
     with read_only_session(board_world.engine) as db:
         digest = studies.load_report_digest(db, by=BY, study="study")
@@ -481,13 +483,13 @@ def test_a_study_is_scored_again_with_the_keys_of_the_corrected_release(board_wo
     assert digests[0] == digest
     assert len(set(digests)) == 3
     assert study_report.facts.source.endswith("with the answer keys of release v1.1")
-    assert [item.why for item in study_report.tables.exclusions] == ["is not in release v1.1"]
+    assert [exclusion.why for exclusion in study_report.tables.exclusions] == ["is not in release v1.1"]
     with read_only_session(board_world.engine) as db, pytest.raises(NotFound, match="no release 'v3'"):
         studies.load_report_data(db, by=BY, study="study", release="v3")
 
 
 def test_answers_to_a_question_whose_stem_was_corrected_are_not_scored(board_world, anna, tmp_path):
-    """A question asks for the other side: study and evaluation leave it out, a leaderboard refuses."""
+    """The new stem asks for the other side: study and evaluation exclude it, the leaderboard refuses."""
     read_study(board_world)
     add_board(board_world.engine)
     path = write_predictions(tmp_path / "answers.jsonl", board_world.keys)
@@ -498,12 +500,12 @@ def test_answers_to_a_question_whose_stem_was_corrected_are_not_scored(board_wor
         )  # fmt: skip
         evaluations.import_answers(db, by=BY, name="qwen", condition=Condition.AS_GIVEN, path=path, now=NOW)
     question = sorted(board_world.keys)[0]
-    item = report(board_world, question, kind=ErrorKind.WORDING)
-    settle(board_world, anna, question, reports=[item], correction=Correction(stem="On the other side?"))
+    report_id = report(board_world, question, kind=ErrorKind.WORDING)
+    settle(board_world, anna, question, reports=[report_id], correction=Correction(stem="On the other side?"))
     make_next_release(board_world)
     with read_only_session(board_world.engine) as db:
         study_report = studies.load_or_compute_report(db, by=BY, study="study", release="v1.1")
-    assert [item.why for item in study_report.tables.exclusions] == [
+    assert [exclusion.why for exclusion in study_report.tables.exclusions] == [
         "has another stem or other options in release v1.1"
     ]
     with unit_of_work(board_world.engine) as db:
@@ -524,13 +526,13 @@ def test_reports_are_searched_stored_and_settled_on_either_database(engine, tmp_
         studies.close_study(db, by=BY, study="study", now=LATER)
     assert len(search(world, people["rea"])) == 4
     anna = name_adjudicator(world)
-    item = report(world, question, by=people["rea"])
-    settle(world, anna, question, reports=[item], correction=Correction(stem="Better?"))
+    report_id = report(world, question, by=people["rea"])
+    settle(world, anna, question, reports=[report_id], correction=Correction(stem="Better?"))
     assert [entry.status for entry in list_entries(world)] == [ErratumStatus.CORRECTED]
 
 
 def test_the_commands_report_and_list(board_world, capsys, tmp_path):
-    question = list_sides(board_world)[0][0]
+    question = list_split_ids(board_world)[0][0]
     arguments = [
         "errata",
         "report",

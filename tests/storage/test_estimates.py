@@ -109,11 +109,13 @@ def test_batch_for_image_alignment_only_does_not_count(engine: Engine) -> None:
 def test_question_in_two_batches_counts_once(engine: Engine) -> None:
     world = make_world(engine, assigned_to=("ruth",))
     with unit_of_work(engine) as db:
-        second = make_batch(db, dataset_id=world.dataset_id, name="second", questions=world.questions[:6])
-        assign_all(db, batch=second, questions=world.questions[:6], person=world.people["ruth"])
+        second_batch = make_batch(
+            db, dataset_id=world.dataset_id, name="second", questions=world.questions[:6]
+        )
+        assign_all(db, batch=second_batch, questions=world.questions[:6], person=world.people["ruth"])
     for question in (1, 2, 3):
         save_verdict(world, make_acceptance(world, question=question))
-    world_of_second = replace(world, batch=second)
+    world_of_second = replace(world, batch=second_batch)
     save_verdict(
         world_of_second, make_rejection(world_of_second, question=1, given_at=NOW + timedelta(days=2))
     )

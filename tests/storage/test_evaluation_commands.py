@@ -1,4 +1,4 @@
-"""Evaluations on the command line: an endpoint, a program of ReXrank's contract that is killed, and files."""
+"""Evaluations on the command line: an endpoint, a program (ReXrank's interface) that is killed, and files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.storage.worlds import SECRETS
 pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).resolve().parents[2]
-#: A program of ReXrank's contract. It decodes the images; the file "log" gets the ids of each call.
+#: A program with ReXrank's interface. It decodes the images; the file "log" gets the input of each call.
 PROGRAM = """
 import argparse, json, sys, time
 from pathlib import Path
@@ -85,11 +85,13 @@ def test_a_program_that_is_killed_with_the_command_continues_with_the_next_part(
         time.sleep(0.1)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    stored = count_answers(world.engine)
-    assert 0 < stored < 48
+    stored_count = count_answers(world.engine)
+    assert 0 < stored_count < 48
     finished = run("run", "p", "--command", write_program(tmp_path), "--part", "20")
     assert (finished.returncode, finished.stdout) == (0, "48 of 48 answers stored. $0.00.\n"), finished.stderr
-    results = {item.condition: item.correct for item in load_results(world.engine, "p").accuracies}
+    results = {
+        accuracy.condition: accuracy.correct for accuracy in load_results(world.engine, "p").accuracies
+    }
     assert (results[Condition.AS_GIVEN], results[Condition.SHUFFLED]) == (12, 12)
     log = (tmp_path / "log").read_text()
     for secret in [*SECRETS.values(), "correct_answer", "Findings", "Impression", "Cough", "061Y"]:
@@ -119,7 +121,7 @@ def test_the_message_names_a_program_that_does_not_exist(world):
     assert "/nowhere/python cannot be started: No such file or directory." in failed.stderr
 
 
-def test_an_endpoint_runs_and_reports(world):
+def test_an_evaluation_with_an_endpoint_runs_and_is_reported(world):
     with running_vision_server() as server:
         add_vision_endpoint(world.engine, server.url)
         assert run("plan", "p", "demo", "v1", "--endpoint", "vision").returncode == 0
@@ -128,8 +130,8 @@ def test_an_endpoint_runs_and_reports(world):
     report = run("report", "p").stdout
     assert "as given          100.0 %" in report
     assert "image reliance" in report
-    plain = json.loads(run("report", "p", "--json").stdout)
-    assert plain["accuracies"][0]["correct"] == 12
+    report_data = json.loads(run("report", "p", "--json").stdout)
+    assert report_data["accuracies"][0]["correct"] == 12
     assert "p\tdemo v1, public\tvision-model\t48 of 48 answers" in run("list").stdout
     assert "as given: 12 of 12 answers, finished" in run("show", "p").stdout
 
@@ -162,8 +164,8 @@ def test_stated_probabilities_are_reported_and_exported(world, tmp_path):
     report = run("report", "p").stdout
     assert "Calibration of stated probabilities" in report
     assert "as given, calibration: fewer than 200 answers: the interval is approximate." in report
-    [plain] = json.loads(run("report", "p", "--json").stdout)["calibrations"]
-    assert plain["calibration"]["n"] == 12
+    [report_data] = json.loads(run("report", "p", "--json").stdout)["calibrations"]
+    assert report_data["calibration"]["n"] == 12
     copy = tmp_path / "copy.jsonl"
     run("export", "p", str(copy), "--format", "overread")
     exported = {
@@ -172,7 +174,7 @@ def test_stated_probabilities_are_reported_and_exported(world, tmp_path):
     assert exported == {line["question_id"]: line["probability"] for line in lines}
 
 
-def test_exported_answers_are_read_again(world, tmp_path):
+def test_exported_answers_can_be_imported_again(world, tmp_path):
     with running_vision_server() as server:
         add_vision_endpoint(world.engine, server.url)
         run("plan", "p", "demo", "v1", "--endpoint", "vision")
@@ -182,7 +184,7 @@ def test_exported_answers_are_read_again(world, tmp_path):
             path, name = tmp_path / f"a.{suffix}", f"{condition} {export_format}"
             arguments = (str(path), "--condition", condition, "--format", export_format)
             assert run("export", "p", *arguments).stdout == f"Wrote 12 answers to {path}.\n"
-            # Overread's file is in the options of the release, so its answers are those of "as given".
+            # Overread's file has the options in the order of the release, which is that of "as given".
             target = "as-given" if export_format == "overread" else condition
             run("plan", name, "demo", "v1", "--files", "Copy", "--condition", target)
             imported = run("import", name, str(path), "--condition", target)

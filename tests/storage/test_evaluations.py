@@ -77,12 +77,12 @@ def finished(template, tmp_path_factory):
         add_vision_endpoint(world.engine, server.url)
         plan(world.engine)
         progress = work(world.engine)
-    yield Finished(engine=world.engine, server=server, progress=progress)
+    yield FinishedEvaluation(engine=world.engine, server=server, progress=progress)
     world.engine.dispose()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class FinishedEvaluation:
     engine: Engine
     server: ReceivedRequests
     progress: evaluations.EvaluationProgress
@@ -126,21 +126,21 @@ def work(engine, name="qwen", **values):
     return evaluations.work_on_evaluation(by=BY, name=name, worker="w", clock=clock, engine=engine, **values)
 
 
-def cases_of(engine, condition):
+def load_condition_cases(engine, condition):
     with read_only_session(engine) as db:
         _, run = load_condition(db, name="qwen", condition=condition)
         return load_cases(db, run_id=run.id)
 
 
-def exam_of(question: int) -> int:
+def get_exam(question: int) -> int:
     return (question - 1) // 2 + 1
 
 
 def test_an_endpoint_gets_the_images_in_order_and_their_views(finished):
-    progress, seen = finished.progress, finished.server.images
+    progress, image_lists = finished.progress, finished.server.images
     assert (progress.cases, progress.answers, progress.is_finished) == (48, 48, True)
-    with_images = [images for images in seen if images]
-    assert (len(seen), len(with_images)) == (48, 36)
+    with_images = [images for images in image_lists if images]
+    assert (len(image_lists), len(with_images)) == (48, 36)
     for images in with_images:
         assert [image.view for image in images] == ["PA", "LATERAL"]
         assert [image.announced for image in images] == ["PA", "LATERAL"]
@@ -151,21 +151,23 @@ def test_an_endpoint_gets_the_images_in_order_and_their_views(finished):
 
 def test_results_are_those_of_a_model_that_only_looks_at_the_images(finished):
     results = load_results(finished.engine)
-    accuracy = {item.condition: item for item in results.accuracies}
-    other_cases = cases_of(finished.engine, Condition.OTHER_IMAGE)
+    accuracy_by_condition = {accuracy.condition: accuracy for accuracy in results.accuracies}
+    other_cases = load_condition_cases(finished.engine, Condition.OTHER_IMAGE)
     same_key_count = sum(
-        key_of_exam(case.other_exam) == key_of_exam(exam_of(n)) for n, case in other_cases.items()
+        key_of_exam(case.other_exam) == key_of_exam(get_exam(n)) for n, case in other_cases.items()
     )
-    key_a_count = sum(key_of_exam(exam_of(number)) == 0 for number in range(1, 13))
-    assert {condition: item.correct for condition, item in accuracy.items()} == {
+    key_a_count = sum(key_of_exam(get_exam(number)) == 0 for number in range(1, 13))
+    assert {condition: accuracy.correct for condition, accuracy in accuracy_by_condition.items()} == {
         Condition.AS_GIVEN: 12,
         Condition.NO_IMAGE: key_a_count,
         Condition.OTHER_IMAGE: same_key_count,
         Condition.SHUFFLED: 12,
     }
-    assert {(item.n, item.failed, item.missing) for item in accuracy.values()} == {(12, 0, 0)}
-    assert {item.text_only for item in accuracy.values()} == {key_a_count / 12}
-    assert accuracy[Condition.AS_GIVEN].chance == pytest.approx(1 / 3)
+    assert {
+        (accuracy.n, accuracy.failed, accuracy.missing) for accuracy in accuracy_by_condition.values()
+    } == {(12, 0, 0)}
+    assert {accuracy.text_only for accuracy in accuracy_by_condition.values()} == {key_a_count / 12}
+    assert accuracy_by_condition[Condition.AS_GIVEN].chance == pytest.approx(1 / 3)
     reliance = results.contrasts[0]
     assert (reliance.name, reliance.difference) == ("image reliance", pytest.approx(1 - key_a_count / 12))
     assert (results.consistencies[0].same, results.consistencies[0].n) == (12, 12)
@@ -173,17 +175,17 @@ def test_results_are_those_of_a_model_that_only_looks_at_the_images(finished):
 
 
 def test_images_of_other_patients_are_sent_only_in_the_other_image_condition(finished):
-    cases = cases_of(finished.engine, Condition.OTHER_IMAGE)
-    assert all(case.other_exam != exam_of(number) for number, case in cases.items())
-    own_exams = [exam_of(number) for number in range(1, 13)]
-    shown = [*own_exams, *own_exams, *(case.other_exam for case in cases.values())]
-    assert Counter(images[0].exam for images in finished.server.images if images) == Counter(shown)
+    cases = load_condition_cases(finished.engine, Condition.OTHER_IMAGE)
+    assert all(case.other_exam != get_exam(number) for number, case in cases.items())
+    own_exams = [get_exam(number) for number in range(1, 13)]
+    expected_exams = [*own_exams, *own_exams, *(case.other_exam for case in cases.values())]
+    assert Counter(images[0].exam for images in finished.server.images if images) == Counter(expected_exams)
 
 
 def test_the_report_the_key_and_the_patient_never_reach_the_model(finished):
-    wire = b"\n".join(finished.server.raw)
+    sent_bytes = b"\n".join(finished.server.raw)
     for secret in [*SECRETS.values(), "Cough for two weeks", "061Y", 'P1"', 'E1"', 'Q1"']:
-        assert secret.encode() not in wire, secret
+        assert secret.encode() not in sent_bytes, secret
 
 
 def test_full_size_sends_every_pixel(world, server):
@@ -193,7 +195,7 @@ def test_full_size_sends_every_pixel(world, server):
 
 
 def test_a_shuffled_order_is_recorded_and_undone(finished):
-    cases = cases_of(finished.engine, Condition.SHUFFLED)
+    cases = load_condition_cases(finished.engine, Condition.SHUFFLED)
     assert all(case.permutation not in (None, (0, 1, 2)) for case in cases.values())
     first_options = Counter(text.split("A. ")[1].split("\n")[0] for text in finished.server.texts)
     first_shuffled = Counter(
@@ -230,13 +232,13 @@ def test_paraphrases_are_asked_if_they_keep_the_meaning(world, server):
     run = progress.conditions[-1].run
     assert (run.condition, run.cases) == (Condition.PARAPHRASED, 4)
     assert run.excluded == {"the paraphrase differs in laterality": 4, "the paraphrase has the same words": 4}
-    asked = {text.splitlines()[0] for text in server.texts if text.startswith("Which finding is shown")}
-    assert asked == {f"Which finding is shown on radiograph {number}?" for number in (1, 4, 7, 10)}
+    asked_stems = {text.splitlines()[0] for text in server.texts if text.startswith("Which finding is shown")}
+    assert asked_stems == {f"Which finding is shown on radiograph {number}?" for number in (1, 4, 7, 10)}
     requested = zip(server.images, server.texts, strict=True)
     assert not any(images for images, text in requested if text.startswith("Write this"))
     results = load_results(world.engine)
-    assert [(item.n, item.correct) for item in results.accuracies] == [(12, 12), (4, 4)]
-    assert [(item.n, item.difference) for item in results.contrasts] == [(4, 0.0)]
+    assert [(accuracy.n, accuracy.correct) for accuracy in results.accuracies] == [(12, 12), (4, 4)]
+    assert [(contrast.n, contrast.difference) for contrast in results.contrasts] == [(4, 0.0)]
     assert work(world.engine).answers == 16
     assert len(server.raw) == 28
     with unit_of_work(world.engine) as db:  # the same plan again changes nothing
@@ -260,8 +262,8 @@ def test_a_reached_budget_pauses_the_run_and_keeps_its_answers(world):
     progress = work(world.engine)
     assert (progress.answers, progress.is_finished) == (10, False)
     assert "The budget is reached: 10 calls." in evaluations.describe_progress(progress)
-    [item] = load_results(world.engine).accuracies
-    assert (item.n, item.correct, item.missing) == (12, 10, 2)
+    [accuracy] = load_results(world.engine).accuracies
+    assert (accuracy.n, accuracy.correct, accuracy.missing) == (12, 10, 2)
 
 
 def test_the_audit_trail_accounts_for_plans_and_answers(world):
@@ -337,10 +339,10 @@ def test_opening_results_of_the_private_split_is_recorded(private_world):
 
 def test_other_patients_are_drawn_from_the_same_split(private_world):
     plan(private_world.engine, conditions=(Condition.OTHER_IMAGE,))
-    cases = cases_of(private_world.engine, Condition.OTHER_IMAGE)
-    public = {exam_of(number) for number in cases}
-    assert {case.other_exam for case in cases.values()} <= public
-    assert len(public) < 6
+    cases = load_condition_cases(private_world.engine, Condition.OTHER_IMAGE)
+    public_exams = {get_exam(number) for number in cases}
+    assert {case.other_exam for case in cases.values()} <= public_exams
+    assert len(public_exams) < 6
 
 
 REFUSED: dict[str, tuple[dict, type[Exception], str]] = {
@@ -420,7 +422,7 @@ def test_results_of_the_test_model_are_labelled_as_such(world, server):
     assert evaluations.describe_model(evaluation) == f"{LOCAL_MODEL} (path tested, quality not measured)"
 
 
-def test_files_of_the_test_model_are_labelled_too(world):
+def test_imported_answers_of_the_test_model_are_labelled(world):
     settings = make_settings(conditions=(Condition.NO_IMAGE,))
     with unit_of_work(world.engine) as db:
         evaluation = evaluations.plan_without_endpoint(
@@ -449,7 +451,7 @@ def test_answers_are_stored_on_postgresql(postgres_engine, tmp_path, monkeypatch
     add_vision_endpoint(postgres_engine, server.url)
     plan(postgres_engine, conditions=(Condition.NO_IMAGE, Condition.SHUFFLED))
     assert work(postgres_engine).answers == 8
-    assert [item.n for item in load_results(postgres_engine).accuracies] == [4, 4]
+    assert [accuracy.n for accuracy in load_results(postgres_engine).accuracies] == [4, 4]
 
 
 def test_a_real_model_answers_the_questions_without_image(world, tmp_path):
@@ -467,7 +469,7 @@ def test_a_real_model_answers_the_questions_without_image(world, tmp_path):
                 db, by=BY, settings=settings, endpoint="small", prompt="short", now=NOW
             )
         progress = work(world.engine)
-    [item] = load_results(world.engine).accuracies
-    assert (progress.is_finished, item.n) == (True, 12)
-    assert item.answered + item.failed == 12 - sum(progress.conditions[0].requests.failures.values())
+    [accuracy] = load_results(world.engine).accuracies
+    assert (progress.is_finished, accuracy.n) == (True, 12)
+    assert accuracy.answered + accuracy.failed == 12 - sum(progress.conditions[0].requests.failures.values())
     assert evaluations.describe_model(evaluation).endswith("(path tested, quality not measured)")

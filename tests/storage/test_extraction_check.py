@@ -28,13 +28,13 @@ RIGHT, WRONG = AnswerMark.RIGHT, AnswerMark.WRONG
 
 @pytest.fixture
 def study_world(workspace_engine, tmp_path) -> StudyWorld:
-    """Twelve replies of a model: 8 by the rule letter, 2 explicit, 1 failed, and 1 answer that is given."""
+    """Twelve answers of a model: 8 by the rule letter, 2 by explicit, 1 failed, 1 given without a rule."""
     world = make_study_world(
         workspace_engine, design=make_design(12), protocol=Protocol(bootstrap=0, minimum_cases=4)
     )
     replies = [{"raw": "B"}] * 8 + [{"raw": "The answer is A"}] * 2 + [{"raw": "unclear"}, {"answer": "C"}]
-    keys = [case.question.id for case in list_scored_cases(world)]
-    import_model_answers(world, tmp_path, dict(zip(keys, replies, strict=True)))
+    question_ids = [case.question.id for case in list_scored_cases(world)]
+    import_model_answers(world, tmp_path, dict(zip(question_ids, replies, strict=True)))
     return world
 
 
@@ -82,15 +82,15 @@ def test_error_rates_count_marked_replies_with_their_interval(study_world):
     assert StudyReport.from_json(report.to_json()) == report
 
 
-def test_mark_is_saved_once_undone_and_never_over_another(study_world):
+def test_mark_is_saved_once_can_be_undone_and_never_replaces_another(study_world):
     reply = load_check(study_world, "letter").sample[0]
     first = mark(study_world, reply, WRONG)
     assert mark(study_world, reply, WRONG) == first
     with pytest.raises(StaleRevision, match="marked meanwhile"):
         mark(study_world, reply, RIGHT)
     mark(study_world, load_check(study_world, "letter").sample[0], None)
-    again = load_check(study_world, "letter").sample[0]
-    assert (again.mark, again.revision) == (None, 2)
+    reply_after_undo = load_check(study_world, "letter").sample[0]
+    assert (reply_after_undo.mark, reply_after_undo.revision) == (None, 2)
     assert find_result(load_check(study_world).rates, rule="letter").marked == 0
     with (
         pytest.raises(DatabaseError, match="append-only"),
@@ -99,7 +99,7 @@ def test_mark_is_saved_once_undone_and_never_over_another(study_world):
         connection.execute(text("DELETE FROM extraction_mark"))
 
 
-def test_only_replies_of_the_study_are_marked_right_or_wrong(study_world):
+def test_marks_by_a_reviewer_partly_right_marks_and_unknown_replies_are_refused(study_world):
     reply = load_check(study_world, "letter").sample[0]
     with pytest.raises(NotAllowed):
         mark(study_world, reply, RIGHT, "ruth")

@@ -72,7 +72,7 @@ def test_code_is_neither_created_nor_valid_once_an_admin_exists(engine):
         become_admin(engine)
 
 
-def test_other_people_may_exist_already(engine):
+def test_code_works_while_people_without_the_admin_role_exist(engine):
     add_person(engine, "rosa", Role.REVIEWER)
     create_code(engine)
     assert become_admin(engine).name == "ada"

@@ -63,35 +63,35 @@ def count_replies(server: ModelServer) -> int:
 
 @pytest.mark.full
 def test_a_recipe_that_is_killed_three_times_gives_the_same_questions(workspace_engine, tmp_path):
-    reports = 30
-    source, out = write_openi(tmp_path / "source", *make_reports(reports)), tmp_path / "questions.jsonl"
+    report_count = 30
+    source, out = write_openi(tmp_path / "source", *make_reports(report_count)), tmp_path / "questions.jsonl"
     with running_model_server(delay=0.05, answer=answer) as server:
         add_endpoint(workspace_engine, server.url, max_parallel=PARALLEL)
         for condition in (
-            lambda: count_replies(server) >= reports // 2,  # in stage I
-            lambda: count_replies(server) >= reports + reports // 2,  # in stage II
+            lambda: count_replies(server) >= report_count // 2,  # in stage I
+            lambda: count_replies(server) >= report_count + report_count // 2,  # in stage II
             out.exists,  # before or in the import
         ):
             process = start_generate(source, out)
             wait_until(condition, process)
             process.kill()
             process.communicate()
-            assert count_rows(workspace_engine, QuestionRow) in {0, 11 * reports}
+            assert count_rows(workspace_engine, QuestionRow) in {0, 11 * report_count}
         process = start_generate(source, out)
         output, errors = process.communicate()
         assert process.returncode == 0, errors
         assert "30 of 30 (100.0 %)" in output
-        assert count_rows(workspace_engine, QuestionRow) == 11 * reports
-        # Each kill can repeat the calls that were under way, and those that were answered and not yet stored.
-        assert count_replies(server) - 2 * reports <= 2 * 2 * PARALLEL
+        assert count_rows(workspace_engine, QuestionRow) == 11 * report_count
+        # Each kill can repeat the calls in progress, and those that were answered but not yet stored.
+        assert count_replies(server) - 2 * report_count <= 2 * 2 * PARALLEL
         with read_only_session(workspace_engine) as db:
             keys = list(db.scalars(select(ModelCallRow.key)))
-        assert len(keys) == len(set(keys)) == 2 * reports
-        killed = out.read_bytes()
+        assert len(keys) == len(set(keys)) == 2 * report_count
+        questions_before = out.read_bytes()
         for path in (out, out.with_name("questions.left-out.jsonl")):
             path.unlink()
-        calls = count_replies(server)
+        calls_before = count_replies(server)
         assert cli.main(
             ["generate", "gemex", "openi-csv", str(source), "--out", str(out), "--endpoint", "local"]
         ) == 0  # fmt: skip
-        assert (out.read_bytes(), count_replies(server)) == (killed, calls)
+        assert (out.read_bytes(), count_replies(server)) == (questions_before, calls_before)

@@ -20,7 +20,7 @@ HIDE_COMMAND = ["hide", "asked", "--repeats", "0.2", "--distance", "5", "--plant
 
 @pytest.fixture
 def world(workspace_engine):
-    """Forty questions in a workspace that the environment names; the thirty of "asked" are ruth's."""
+    """Forty questions in a workspace that the environment names; ruth has thirty, in the batch "asked"."""
     full_world = make_world(workspace_engine, questions=40)
     with unit_of_work(workspace_engine) as db:
         batch = make_batch(
@@ -75,21 +75,21 @@ def test_list_states_when_nothing_is_hidden(world, capsys):
 
 
 @pytest.mark.parametrize(
-    ("plain", "reason"),
+    ("arguments", "reason"),
     [
         (["hide", "asked", "--remove", "1"], "--remove and --reason must be used together"),
         (["hide", "asked", "--faults", "no such fault"], "invalid choice"),
     ],
 )
-def test_wrong_usage_exits_with_2_and_the_reason(world, capsys, plain, reason):
+def test_wrong_usage_exits_with_2_and_the_reason(world, capsys, arguments, reason):
     with pytest.raises(SystemExit) as exit_info:
-        cli.main(plain)
+        cli.main(arguments)
     assert exit_info.value.code == 2
     assert reason in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("plain", "reason"),
+    ("arguments", "reason"),
     [
         (["hide", "nowhere"], "nowhere"),
         (["hide", "nowhere", "--list"], "nowhere"),
@@ -98,8 +98,8 @@ def test_wrong_usage_exits_with_2_and_the_reason(world, capsys, plain, reason):
         (["hide", "asked", "--remove", "99", "--reason", "none"], "99"),
     ],
 )
-def test_impossible_commands_fail_with_the_reason(world, capsys, plain, reason):
-    assert cli.main(plain) == 1
+def test_impossible_commands_fail_with_the_reason(world, capsys, arguments, reason):
+    assert cli.main(arguments) == 1
     assert reason in capsys.readouterr().err
 
 
@@ -116,7 +116,7 @@ def test_attention_counts_hidden_and_judged_questions(world, capsys):
     assert ruth["repeats_judged_twice"] == 1
 
 
-def test_attention_text_has_n_and_interval_or_not_defined(world, capsys):
+def test_attention_text_has_counts_and_states_which_figures_are_not_defined(world, capsys):
     cli.main(HIDE_COMMAND)
     for repeat in [hidden for hidden in list_hidden(world) if hidden.fault is None]:
         save_verdict(world, make_acceptance(world, question=repeat.source_question_row_id))

@@ -50,17 +50,17 @@ def test_hidden_questions_in_a_shared_queue_keep_their_distance(engine):
             (overview,) = review.list_batches_for_reviewer(db, person=ruth)
         return overview.progress.total
 
-    judged, last = [], None
+    judged, last_number = [], None
     for _ in range(12):
-        last = claim_next(last)
-        judged.append(last)
-        save_verdict(world, make_acceptance(world, question=last))
+        last_number = claim_next(last_number)
+        judged.append(last_number)
+        save_verdict(world, make_acceptance(world, question=last_number))
     summary = hide_questions(world, replace(PLAN, min_distance=4))
     assert summary.people[0].repeats == 2  # a fifth of the twelve judged so far
     total_before = count_total()
     assert total_before == 34
-    while (number := claim_next(last)) is not None:
-        last = number
+    while (number := claim_next(last_number)) is not None:
+        last_number = number
         judged.append(number)
         with read_only_session(engine) as db:
             assert review.may_hand_back(db, person=ruth, batch_id=batch.id, question_row_id=number)
@@ -74,7 +74,7 @@ def test_hidden_questions_in_a_shared_queue_keep_their_distance(engine):
     assert judged[12] not in hidden_by_number
 
 
-def test_hidden_question_can_be_returned_like_any_other(engine):
+def test_hidden_question_can_be_returned_like_any_other_question(engine):
     full_world = make_world(engine, questions=12)
     with unit_of_work(engine) as db:
         batch = make_batch(
@@ -85,11 +85,13 @@ def test_hidden_question_can_be_returned_like_any_other(engine):
     hide_questions(world, replace(PLAN, repeat_share=0, planted_count=1, min_distance=1))
     (planted,) = list_hidden(world)
     with unit_of_work(engine) as db:
-        last = review.claim_next(db, person=ruth, batch_id=batch.id, now=NOW).question
-    while last != planted.question_row_id:
-        save_verdict(world, make_acceptance(world, question=last))
+        last_number = review.claim_next(db, person=ruth, batch_id=batch.id, now=NOW).question
+    while last_number != planted.question_row_id:
+        save_verdict(world, make_acceptance(world, question=last_number))
         with unit_of_work(engine) as db:
-            last = review.claim_next(db, person=ruth, batch_id=batch.id, after=last, now=NOW).question
+            last_number = review.claim_next(
+                db, person=ruth, batch_id=batch.id, after=last_number, now=NOW
+            ).question
     with unit_of_work(engine) as db:
-        review.hand_back(db, person=ruth, batch_id=batch.id, question_row_id=last, now=NOW)
-    assert load_assignment_state(world, last) is AssignmentState.WITHDRAWN
+        review.hand_back(db, person=ruth, batch_id=batch.id, question_row_id=last_number, now=NOW)
+    assert load_assignment_state(world, last_number) is AssignmentState.WITHDRAWN

@@ -1,4 +1,4 @@
-"""Hidden repeats and planted questions: assigned to one reviewer, spaced apart, and in no other count."""
+"""Hidden repeats and planted questions: assigned to one reviewer, spaced, and excluded from other counts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MASK_SECRET = 0x1234_5678_9ABC
 
 @pytest.fixture
 def world(engine) -> World:
-    """Forty questions on twenty exams; the first thirty, which are the batch "asked", are ruth's."""
+    """Forty questions on twenty exams; the first thirty are the batch "asked", assigned to ruth."""
     full_world = make_world(engine, questions=40)
     with unit_of_work(engine) as db:
         batch = make_batch(
@@ -86,7 +86,7 @@ def test_reviewer_gets_the_planned_repeats_and_planted_questions(world):
     }
 
 
-def test_one_in_ten_questions_is_planted_also_among_those_assigned_later(world):
+def test_one_question_is_planted_per_ten_also_among_questions_assigned_later(world):
     plan = replace(PLAN, repeat_share=0, planted_count=0, planted_every=10)
     steps = ((world.questions[:10], {"ruth": 3, "remo": 1}), (world.questions[10:20], {"remo": 1}))
     for questions, added in steps:
@@ -105,10 +105,10 @@ def test_number_and_rate_of_planted_questions_exclude_each_other():
 
 def test_plan_is_stored_under_the_names_of_earlier_versions(world):
     """Workspaces have plans under these names, which differ from those of the fields."""
-    stored = '{"distance":5,"faults":["key swapped"],"planted":2,"repeats":0.2,"seed":3}'
+    stored_plan = '{"distance":5,"faults":["key swapped"],"planted":2,"repeats":0.2,"seed":3}'
     hide_questions(world)
     with read_only_session(world.engine) as db:
-        assert db.execute(select(HiddenSetRow.plan)).scalar_one() == stored
+        assert db.execute(select(HiddenSetRow.plan)).scalar_one() == stored_plan
         assert review.load_hidden_plan(db, by=world.people["cora"], batch="asked") == PLAN
 
 
@@ -137,7 +137,7 @@ def test_repeat_keeps_its_distance_and_is_never_next_to_its_exam(world):
             exam_by_number.get(source_by_number.get(order[index], order[index]))
             for index in (repeat_index - 1, repeat_index + 1)
         }
-    assert order[-1] in world.questions  # one more question after the end would reveal it as hidden
+    assert order[-1] in world.questions  # a hidden question at the end would be recognised as hidden
 
 
 def test_same_seed_plans_the_same_hidden_questions(world):
@@ -148,7 +148,7 @@ def test_same_seed_plans_the_same_hidden_questions(world):
     assert first == repeated != with_other_seed
 
 
-def test_planted_question_is_an_altered_copy_new_to_the_reviewer(world):
+def test_planted_question_is_an_altered_copy_of_a_question_new_to_the_reviewer(world):
     hide_questions(world)
     planted = [question for question in list_hidden(world) if question.kind is HiddenKind.PLANTED]
     assert {question.source_question_row_id for question in planted} <= set(world.questions[30:])
@@ -170,14 +170,14 @@ def test_hiding_again_adds_only_missing_questions(world):
     assert hide_questions(world, replace(PLAN, planted_count=3)).total == 1
 
 
-def test_fault_outside_the_form_of_the_batch_is_refused(engine):
+def test_fault_in_a_field_that_the_batch_does_not_request_is_refused(engine):
     key_world = make_world(engine, assigned_to=["ruth"], settings=BatchSettings(parts=FormScope.KEY))
     plan = replace(PLAN, faults=(PlantedFault.WRONG_SIDE,))
     with pytest.raises(InvalidValue, match="requests key, so these faults cannot be found: wrong side"):
         hide_questions(key_world, plan, "first")
 
 
-def test_reviewer_may_not_hide_list_measure_or_remove(world):
+def test_reviewer_may_not_hide_list_measure_or_remove_hidden_questions(world):
     ruth = world.people["ruth"]
     target = {"by": ruth, "batch": "asked"}
     with unit_of_work(world.engine) as db:
@@ -263,7 +263,7 @@ def test_verdicts_on_hidden_questions_change_no_results(world, tmp_path):
     assert read_results(tmp_path / "after" / "v1") == before
 
 
-def test_repeats_are_not_disputes(world):
+def test_verdicts_on_hidden_questions_are_not_in_the_agreement(world):
     hide_questions(world)
     numbers = [question.question_row_id for question in list_hidden(world)]
     for number in numbers:
@@ -366,7 +366,7 @@ def test_removal_needs_a_reason(world):
         )
 
 
-def test_withdrawing_open_questions_withdraws_hidden_ones(world):
+def test_withdrawing_open_questions_also_withdraws_hidden_ones(world):
     hide_questions(world)
     with unit_of_work(world.engine) as db:
         withdrawn_count = review.withdraw(db, by=world.people["cora"], batch="asked", from_="ruth", now=NOW)

@@ -1,4 +1,4 @@
-"""A bucket that does not answer: each request ends within its limit, and soon no more are sent."""
+"""A bucket that does not answer: each request ends within its limit, and after failures no more are sent."""
 
 from __future__ import annotations
 

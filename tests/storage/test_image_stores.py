@@ -43,7 +43,7 @@ def test_stored_image_is_read_back_unchanged(workspace):
 
 
 @pytest.mark.slow
-def test_store_holds_a_stored_file(workspace):
+def test_store_contains_an_image_once_it_is_stored(workspace):
     store = get_image_store(workspace)
     assert not store.contains(SHA256)
     store_image(workspace, content=CONTENT)

@@ -22,16 +22,18 @@ def rexvqa_folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("named", ["metadata", "deid_png", "."])
+@pytest.mark.parametrize("image_folder", ["metadata", "deid_png", "."])
 @pytest.mark.slow
-def test_rexvqa_imports_from_any_of_its_folders(workspace_engine, rexvqa_folder, named):
+def test_rexvqa_imports_from_any_of_its_folders(workspace_engine, rexvqa_folder, image_folder):
     file = rexvqa_folder / "metadata" / "test_vqa_data.json"
-    assert _import_rexvqa(file, rexvqa_folder / named) == 0
+    assert _import_rexvqa(file, rexvqa_folder / image_folder) == 0
     with read_only_session(workspace_engine) as db:
         assert db.execute(select(func.count()).select_from(ImageRow)).scalar_one() == 3
 
 
-def test_images_outside_a_plain_metadata_folder_are_refused(workspace_engine, rexvqa_folder, capsys):
+def test_images_beside_the_metadata_folder_are_refused_unless_in_deid_png(
+    workspace_engine, rexvqa_folder, capsys
+):
     (rexvqa_folder / "deid_png").rename(rexvqa_folder / "private")
     file = rexvqa_folder / "metadata" / "test_vqa_data.json"
     file.write_text(file.read_text(encoding="utf-8").replace("deid_png", "private"), encoding="utf-8")

@@ -69,9 +69,11 @@ def test_imported_readings_are_ordered_by_time(study_world) -> None:
     late, early = "2026-03-02T10:00:00Z", "2026-03-02T10:30:00+01:00"
     import_lines(study_world, make_line(first, at=late), make_line(second, at=early))
     with read_only_session(study_world.engine) as db:
-        cases = {case.id: case.question_id for case in list_blind_cases(db, study_id=study_world.study.id)}
+        question_id_by_case = {
+            case.id: case.question_id for case in list_blind_cases(db, study_id=study_world.study.id)
+        }
         readings = list(iterate_readings(db, study_id=study_world.study.id))
-    assert [(reading.position, cases[reading.key.case_id]) for reading in readings] == [
+    assert [(reading.position, question_id_by_case[reading.key.case_id]) for reading in readings] == [
         (1, second),
         (2, first),
     ]
@@ -90,7 +92,7 @@ def test_second_reading_is_a_repeat_and_a_third_is_refused(study_world) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bad", "field", "says"),
+    ("invalid_line", "field", "expected_reason"),
     [
         ("first,ext-1,nowhere,B,3,12.5,2026-03-02T09:00:00Z", "question_id", "is not a case"),
         ("other,ext-1,{q},B,3,12.5,2026-03-02T09:00:00Z", "study", "is not 'first'"),
@@ -108,12 +110,14 @@ def test_second_reading_is_a_repeat_and_a_third_is_refused(study_world) -> None:
     ],
 )
 @pytest.mark.slow
-def test_one_bad_line_refuses_the_whole_file(study_world, bad: str, field: str, says: str) -> None:
+def test_one_invalid_line_refuses_the_whole_file(
+    study_world, invalid_line: str, field: str, expected_reason: str
+) -> None:
     first, second, *_ = list_question_ids(study_world)
-    outcome = import_lines(study_world, make_line(second), bad.format(q=first))
+    outcome = import_lines(study_world, make_line(second), invalid_line.format(q=first))
     [refusal] = outcome.refusals
     assert (refusal.file, refusal.record, refusal.field) == ("readings.csv", "3", field)
-    assert says in refusal.reason
+    assert expected_reason in refusal.reason
     with read_only_session(study_world.engine) as db:
         assert list(iterate_readings(db, study_id=study_world.study.id)) == []
         assert not any(reader.is_external for reader in list_readers(db, study_id=study_world.study.id))

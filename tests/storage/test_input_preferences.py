@@ -52,7 +52,7 @@ def test_keys_and_mouse_button_belong_to_one_person(engine, people):
     assert load(engine, remo) == InputPreferences()
 
 
-def test_a_conflict_is_refused_and_changes_nothing(engine, people):
+def test_a_conflicting_key_is_refused_and_changes_nothing(engine, people):
     ruth = people[0]
     save_key(engine, ruth, "accept", "Shift+J")
     with pytest.raises(InvalidValue, match="is the key of “reject the question”"):
@@ -88,10 +88,12 @@ def test_an_invalid_file_changes_nothing(engine, people, content):
 
 def test_stored_keys_that_a_newer_version_refuses_are_left_out(engine, people):
     save_key(engine, people[0], "accept", "Shift+J")
-    old = json.dumps({"keys": {"accept": "Shift+J", "gone": "G", "reject": "A"}, "leftButton": "pan"})
+    stored_preferences = json.dumps(
+        {"keys": {"accept": "Shift+J", "gone": "G", "reject": "A"}, "leftButton": "pan"}
+    )
     with unit_of_work(engine) as db:
-        db.execute(update(InputPreferencesRow).values(preferences=old))
-    # "accept" has left the key A before "reject" takes it
+        db.execute(update(InputPreferencesRow).values(preferences=stored_preferences))
+    # "accept" no longer uses the key A, so "reject" can have it
     assert load(engine, people[0]) == InputPreferences(
         keys={"accept": "Shift+J", "reject": "A"}, left_button=LeftButton.PAN
     )

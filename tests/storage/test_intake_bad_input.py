@@ -180,7 +180,7 @@ def test_bad_record_is_refused_with_its_reason(importer, name):
     (importer.images / "link.png").symlink_to(importer.folder / "secret.png")
     (importer.images / "folder").mkdir()
     (importer.images / "text.png").write_text("no image")
-    # Only the cases about images need them: starting the process that reads them takes the longest.
+    # Only the cases about images import images: starting the process that reads them takes the longest.
     images = importer.images if field in ("boxes", "exam.radiographs.file") else None
     report = importer.refused(to_json_lines(make_record(7), bad_record, make_record(8)), images=images)
     assert [(refusal.file, refusal.record, refusal.field) for refusal in report.refusals] == [

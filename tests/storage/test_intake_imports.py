@@ -85,11 +85,13 @@ def test_known_records_are_skipped_only_if_identical(importer):
     assert [refusal.record for refusal in report.refusals] == ["line 1"]
 
 
-@pytest.mark.parametrize("apart", [0, 2_500])
-def test_duplicate_id_in_one_file_is_refused(importer, apart):
-    filler = [make_record(number) for number in range(10, 10 + apart)]
+@pytest.mark.parametrize("records_between", [0, 2_500])
+def test_duplicate_id_in_one_file_is_refused(importer, records_between):
+    filler = [make_record(number) for number in range(10, 10 + records_between)]
     report = importer.refused(to_json_lines(make_record(1), *filler, make_record(1)))
-    assert [(refusal.record, refusal.field) for refusal in report.refusals] == [(f"line {apart + 2}", "id")]
+    assert [(refusal.record, refusal.field) for refusal in report.refusals] == [
+        (f"line {records_between + 2}", "id")
+    ]
 
 
 def test_skip_bad_imports_good_records_and_lists_the_others(importer):
@@ -122,9 +124,9 @@ def test_exam_combines_the_data_of_its_records(importer):
     }
     importer(to_json_lines(first, second))
     importer(to_json_lines(make_record(3, exam={**first["exam"], "sex": "F"})))
-    merged = load_one_exam(importer)
-    assert (merged.age, merged.sex, merged.report) == ("058Y", "F", "Findings: none.")
-    assert [(radiograph.id, radiograph.view) for radiograph in merged.radiographs] == [
+    merged_exam = load_one_exam(importer)
+    assert (merged_exam.age, merged_exam.sex, merged_exam.report) == ("058Y", "F", "Findings: none.")
+    assert [(radiograph.id, radiograph.view) for radiograph in merged_exam.radiographs] == [
         ("pa", View.PA),
         ("lat", View.LATERAL),
     ]
@@ -159,7 +161,7 @@ def test_boxes_without_an_image_stay_on_their_grid(importer):
     assert box.grid == BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
 
 
-def test_box_on_its_grid_is_released_as_it_came_in(importer):
+def test_box_on_its_grid_is_released_as_it_was_imported(importer):
     record = make_record_on_grid(1, [0, 0, 50, 50.5])
     importer(to_json_lines(record))
     released = question_to_record(load_all_questions(importer)[0], msgspec.Raw(b"{}"))
@@ -168,7 +170,7 @@ def test_box_on_its_grid_is_released_as_it_came_in(importer):
     assert [plain[name] for name in names] == [record[name] for name in names]
 
 
-def test_correction_keeps_the_grid_of_its_boxes(importer):
+def test_boxes_keep_their_grid_in_their_plain_form(importer):
     importer(to_json_lines(make_record_on_grid(1, [0, 0, 50, 50])))
     boxes = load_all_questions(importer)[0].boxes
     assert boxes_from_plain(boxes_to_plain(boxes)) == boxes
@@ -232,7 +234,7 @@ def test_known_ids_of_a_large_dataset_are_found_by_index(importer, monkeypatch):
     assert REBUILD_INDEXES_BELOW > 1_000
 
 
-def test_import_needs_the_permission(importer):
+def test_import_needs_permission(importer):
     reviewer = Person(id=1, name="r", display_name="R", roles=frozenset({Role.REVIEWER}))
     with unit_of_work(importer.engine) as db, pytest.raises(NotAllowed):
         import_questions(
@@ -265,7 +267,7 @@ def test_imported_json_has_the_canonical_form_of_storage(importer):
 
 
 @pytest.mark.slow
-def test_each_image_is_reported_while_they_are_read(sqlite_engine, tmp_path):
+def test_progress_is_reported_after_each_image(sqlite_engine, tmp_path):
     importer = Importer(sqlite_engine, tmp_path)
     names = ["pa.png", "second.png", "third.png"]
     for number, name in enumerate(names[1:], start=1):

@@ -375,7 +375,7 @@ def test_job_killed_in_its_only_transaction_starts_over(engine, worker):
     assert (load_job(engine, started.number).message, read_counter(engine)) == ("Added.", 5)
 
 
-def test_latest_job_is_found_until_dismissed(engine, worker, cora):
+def test_own_latest_job_is_found_until_it_is_dismissed(engine, worker, cora):
     first = start_job(engine, FAIL, Fail(how="refused"), by=cora, subject="s")
     worker.run(first, wait=TIMEOUT_SECONDS)
     second = start_job(engine, FAIL, Fail(how="disk"), by=BY, subject="s")
@@ -388,8 +388,8 @@ def test_latest_job_is_found_until_dismissed(engine, worker, cora):
     with read_only_session(engine) as db:
         assert jobs.load_own_latest_job(db, by=cora, kind=FAIL) is None
         assert jobs.load_latest_job(db, by=cora, kind=FAIL, subject="s").number == second.number
-        assert [listed.number for listed in jobs.list_jobs(db, by=cora)] == [second.number, first.number]
-        assert [listed.number for listed in jobs.list_jobs(db, by=cora, active_only=True)] == [second.number]
+        assert [job.number for job in jobs.list_jobs(db, by=cora)] == [second.number, first.number]
+        assert [job.number for job in jobs.list_jobs(db, by=cora, active_only=True)] == [second.number]
 
 
 def test_job_needs_its_permission_to_start_see_and_cancel(engine):
@@ -418,5 +418,5 @@ def test_remaining_time_follows_from_the_rate(engine):
     assert claimed.seconds_left(NOW + timedelta(seconds=10)) is None  # nothing done yet
     running = load_job(engine, started.number)
     assert running.units_per_second(NOW + timedelta(seconds=10)) == 5.0
-    assert running.seconds_left(NOW + timedelta(seconds=10)) == 30.0  # 150 of them at 5 a second
+    assert running.seconds_left(NOW + timedelta(seconds=10)) == 30.0  # 150 questions at 5 per second
     assert running.seconds_left(NOW + timedelta(seconds=2)) is None  # too early for an estimate
