@@ -133,7 +133,7 @@ def test_ascii_and_unicode_texts_give_the_same_words(text: str) -> None:
     assert ascii_counts.words == unicode_counts.words
 
 
-def test_bins_are_contiguous_and_end_at_the_longest() -> None:
+def test_bins_are_contiguous_and_end_at_the_longest_length() -> None:
     assert bin_lengths(Counter({3: 2, 25: 1}), width=10) == [(0, 9, 2), (10, 19, 0), (20, 29, 1)]
     assert bin_lengths(Counter(), width=10) == []
     assert mean_length(Counter({10: 1, 20: 1})) == 15
