@@ -270,10 +270,12 @@ def test_concurrent_submissions_cannot_exceed_the_quota(world, anna, tmp_path):
         ]
     results = []
 
-    def record(item):
+    def record(submission):
         try:
             with unit_of_work(world.engine) as db:
-                leaderboards.record_submission(db, by=anna, checked=item, details=make_details(), now=NOW)
+                leaderboards.record_submission(
+                    db, by=anna, checked=submission, details=make_details(), now=NOW
+                )
             results.append("stored")
         except Refused as error:
             results.append(str(error))
@@ -525,7 +527,8 @@ def test_the_readers_reference_covers_the_scored_questions_except_exclusions(wor
     reference = set_readers(world, "readers")
     with read_only_session(world.engine) as db:
         answers = {
-            item.key.case_id: item.answer for item in iterate_readings(db, study_id=study_world.study.id)
+            reading.key.case_id: reading.answer
+            for reading in iterate_readings(db, study_id=study_world.study.id)
         }
     correct = sum(answers[ids[key]] == (world.keys[key],) for key in counted)
     assert 0 < correct < len(counted)

@@ -21,7 +21,7 @@ from tests.storage.import_worlds import Importer, make_record, to_json_lines
 
 
 def import_datasets(engine, folder):
-    """Import train and test, which share a patient, a file, pixels and a report, and other without leaks."""
+    """Import the datasets train and test, which share data of each kind, and other, which shares nothing."""
     importer = Importer(engine, folder)
     for name, rows in (("train.png", 90), ("test.png", 91), ("a.png", 92)):
         write_image(importer.images / name, rows, 80, "L")

@@ -91,7 +91,7 @@ def assign(world: World, *to: str, by=BY, now: datetime = NOW, **options) -> Non
         review.assign(db, by=by, batch="first", to=to, now=now, **options)
 
 
-def comment(world: World, text: str = "Is the lateral view missing?") -> None:
+def write_comment(world: World, text: str = "Is the lateral view missing?") -> None:
     with unit_of_work(world.engine) as db:
         review.write_comment(
             db,
@@ -223,7 +223,7 @@ def test_comments_are_reported_to_coordinators_and_to_the_reviewer_without_their
     assign(world, "ruth")
     run_jobs(world.engine)
     server.mails.clear()
-    comment(world)
+    write_comment(world)
     answer_comment(world)
     run_jobs(world.engine)
     assert all("lateral" not in mail.as_string() and "taken" not in mail.as_string() for mail in server.mails)
@@ -310,7 +310,7 @@ def test_a_waiting_mail_can_be_cancelled(world, server):
 
 def test_links_lead_to_the_pages_of_the_events(world, server):
     assign(world, "ruth")
-    comment(world)
+    write_comment(world)
     answer_comment(world)
     answer_comment(world)
     run_jobs(world.engine)

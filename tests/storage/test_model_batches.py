@@ -62,7 +62,7 @@ def test_lines_have_the_documented_format(sqlite_engine, tmp_path, batch_format)
     assert lines[0]["body"]["messages"] == [{"role": "user", "content": "one"}]
 
 
-def test_results_in_any_order_answer_their_requests(engine, tmp_path):
+def test_results_in_any_order_are_assigned_to_their_requests(engine, tmp_path):
     create_run(engine, add_endpoint(engine, URL), ["one", "two", "three"])
     write(engine, tmp_path / "batch")
     reading = read(

@@ -251,7 +251,7 @@ def test_a_run_continues_at_the_new_address_of_its_endpoint(sqlite_engine, fresh
     assert work(sqlite_engine).by_status == {RequestStatus.DONE: 2}
 
 
-def test_a_run_keeps_its_endpoint_if_the_new_one_has_another_model(sqlite_engine, fresh_server):
+def test_a_run_keeps_its_endpoint_if_the_new_endpoint_has_another_model(sqlite_engine, fresh_server):
     before = add_endpoint(sqlite_engine, fresh_server.url)
     create_run(sqlite_engine, before, ["a"])
     add_endpoint(sqlite_engine, fresh_server.url, model="another")

@@ -229,9 +229,8 @@ def test_external_scores_are_added_to_the_tables(workspace_engine, tmp_path, cap
     assert import_columns("Q1,good,AR-score,1,4") == 1
     assert "AR-score is computed by Overread; choose another name" in capsys.readouterr().err
     [before] = find_evaluated_split().evaluations
-    assert (
-        import_columns(f"{questions[0][0]},good,BERTScore,deberta 0.4,10") == 0
-    )  # replaces the former column
+    # The new version replaces the former column.
+    assert import_columns(f"{questions[0][0]},good,BERTScore,deberta 0.4,10") == 0
     [column] = find_evaluated_split().evaluations[0].columns
     assert (column.external.version, column.is_computed) == ("deberta 0.4", True)
     assert column.digest != before.columns[0].digest

@@ -1,4 +1,4 @@
-"""Practice sets: made of settled questions, judged with feedback, required for batches, never counted."""
+"""Practice sets: made of settled questions, judged with feedback, required for batches, in no count."""
 
 from __future__ import annotations
 
@@ -103,15 +103,15 @@ def judge(world: World, practice, *, find: int, accept: int, name: str = "remo")
     practice_world = replace(world, batch=replace(world.batch, id=practice.id))
     with read_only_session(world.engine) as db:
         sheet = review.load_sheet(db, person=world.people[name], batch_id=practice.id, now=NOW)
-    found = accepted = 0
+    faulty_count = sound_count = 0
     while sheet is not None:
         number = sheet.question_row_id
         if number in faulty:
-            found += 1
-            is_rejected, kind = found <= find, ErrorKind.WRONG_KEY
+            faulty_count += 1
+            is_rejected, kind = faulty_count <= find, ErrorKind.WRONG_KEY
         else:
-            accepted += 1
-            is_rejected, kind = accepted > accept, ErrorKind.WORDING
+            sound_count += 1
+            is_rejected, kind = sound_count > accept, ErrorKind.WORDING
         verdict = (
             make_rejection(practice_world, question=number, person=name, kind=kind)
             if is_rejected

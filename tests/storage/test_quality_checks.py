@@ -138,9 +138,8 @@ def test_no_block_scans_all_questions_or_problems_of_the_dataset(sqlite_engine, 
     range_statements = [
         pair for pair in statements if "question_id <= " in pair[0] or "question.id > " in pair[0]
     ]
-    count_statements = [
-        pair for pair in range_statements if pair[0].startswith("SELECT count")
-    ]  # once per run
+    # The questions are counted once per run.
+    count_statements = [pair for pair in range_statements if pair[0].startswith("SELECT count")]
     plans = []
     with sqlite_engine.connect() as connection:
         for statement, parameters in range_statements:
@@ -189,7 +188,7 @@ def test_progress_counts_questions(dataset_importer, small_blocks):
     assert calls == [(2, 3), (3, 3)]
 
 
-def test_others_can_save_while_questions_are_checked(dataset_importer):
+def test_other_people_can_save_while_questions_are_checked(dataset_importer):
     def save(_done, _total):
         with unit_of_work(dataset_importer.engine, lock_timeout_ms=0) as db:
             switch_check(db, by=BY, dataset="d", check=Check.TYPES, is_on=False, now=NOW)
@@ -232,7 +231,7 @@ def test_results_of_a_question_state_each_check(dataset_importer):
     assert results[Check.FORMAT].problem.field == "explanation"
 
 
-def test_two_runs_at_the_same_time_store_the_same_as_one(dataset_importer, small_blocks):
+def test_two_runs_at_the_same_time_store_the_same_as_one_run(dataset_importer, small_blocks):
     before = load_problems(dataset_importer)
     run(
         dataset_importer,
@@ -304,11 +303,8 @@ def test_fields_that_a_format_does_not_have_are_not_reported_as_missing(importer
     assert [(count.check, count.field, count.questions) for count in report.counts] == [
         (Check.TYPES, "stem", 1),  # "12 / 7?" contains no letters
         (Check.COMPLETENESS, "explanation", 1),  # the second question of the GEMeX file
-        (
-            Check.COMPLETENESS,
-            "explanation, difficulty, category",
-            1,
-        ),  # the second question of the native file
+        # the second question of the native file
+        (Check.COMPLETENESS, "explanation, difficulty, category", 1),
     ]
 
 

@@ -177,9 +177,8 @@ def test_joint_probability_of_two_rounds_equals_a_simulation_if_the_first_is_par
     simulated = {}
     for pair in {(stored[0][number][1], stored[1][number][1]) for number in (*judged, *second)}:
         is_first = rng.random(rounds) < pair[0]
-        is_second = ~is_first & (
-            rng.random(rounds) < pair[1]
-        )  # the second draw excludes the whole first round
+        # The second draw excludes the whole first round.
+        is_second = ~is_first & (rng.random(rounds) < pair[1])
         simulated[pair] = ((is_first & (rng.random(rounds) < share)) | is_second).mean()
     joint = load_sample(dataset).probabilities
     assert joint.keys() == {*judged, *second}

@@ -281,7 +281,7 @@ def test_the_second_factor_is_turned_off_with_the_password_unless_the_role_requi
 
 
 # ------------------------------------------------------------------------------------------------ by an admin
-def test_a_reset_by_an_admin_ends_sign_ins_and_the_next_needs_no_code(engine, ada_with_app):
+def test_a_reset_by_an_admin_ends_sign_ins_and_the_next_sign_in_needs_no_code(engine, ada_with_app):
     start_sign_in(engine, ada_with_app)
     with unit_of_work(engine) as db:
         accounts.reset_second_factor(db, by=BY, name="ada", now=NOON)

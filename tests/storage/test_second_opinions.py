@@ -1,4 +1,4 @@
-"""A second reviewer for a random share, and for questions in which the first reviewer found an error."""
+"""A second reviewer for a random share, and for questions in which the first reviewer reported an error."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_question_without_a_first_reviewer_is_not_assigned(engine):
     assert any("Without a first reviewer: 3 questions" in note for note in summary.notes)
 
 
-def test_first_reviewer_is_never_the_second(world):
+def test_first_reviewer_is_never_the_second_reviewer(world):
     summary = request_second_opinions(world, to=["ruth"])
     assert summary.assigned == {"ruth": 0}
     assert any("Without a second reviewer: 3 questions" in note for note in summary.notes)

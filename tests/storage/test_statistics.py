@@ -79,7 +79,7 @@ def test_every_figure_is_valid_svg_and_states_n(engine: Engine) -> None:
         db.execute(update(QuestionRow).where(QuestionRow.id == 1).values(category="a < b & c"))
     figures = render_figures(compute_statistics(engine))
     assert {"task", "boxes", "observations", "question-characters", "explanation-words"} <= set(figures)
-    parsed = {name: fromstring(svg) for name, svg in figures.items()}  # noqa: S314 - text of our own making
+    parsed = {name: fromstring(svg) for name, svg in figures.items()}  # noqa: S314 - generated above
     texts = {name: "".join(root.itertext()) for name, root in parsed.items()}
     assert all("n = 12" in text for text in texts.values())
     assert "a < b & c" in texts["category"]

@@ -1,4 +1,4 @@
-"""Every command creates missing tables, one process at a time, or reports why it cannot."""
+"""Every command creates the tables of a new database, one process at a time, or reports why it cannot."""
 
 from __future__ import annotations
 

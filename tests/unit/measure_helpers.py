@@ -18,8 +18,8 @@ NO_BOOTSTRAP = Settings(bootstrap=0)
 def make_ratings(answers: dict[str, str], **extra_columns: dict[str, str] | str) -> pd.DataFrame:
     """Return one row per answer; ``answers``: rater -> answers to q1, q2, … in one string, blank for missing.
 
-    The rater ``ref`` is the reference; raters whose name begins with m are models. ``extra_columns``: one
-    character per question in a string, which is for all raters or for each rater its own.
+    The rater ``ref`` is the reference; raters whose name begins with m are models. ``extra_columns``: a
+    string with one character per question, common to all raters or one for each rater.
     """
     rows = []
     for rater, answers_of_rater in answers.items():

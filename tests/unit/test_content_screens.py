@@ -56,7 +56,7 @@ def test_a_more_specific_option_entails_the_general_one(specific, general):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("option", "other_option"),
     [
         ("Pleural effusion", "Left pleural effusion"),
         ("Pleural effusion", "No pleural effusion"),
@@ -67,8 +67,8 @@ def test_a_more_specific_option_entails_the_general_one(specific, general):
         ("", "Effusion"),
     ],
 )
-def test_an_option_does_not_entail_a_more_specific_or_different_option(one, other):
-    assert not entails(one, other)
+def test_an_option_does_not_entail_a_more_specific_or_different_option(option, other_option):
+    assert not entails(option, other_option)
 
 
 def test_an_option_that_follows_from_the_key_is_right_as_well():
