@@ -59,7 +59,7 @@ def test_every_table_has_the_keys_of_the_format(name):
 
 def test_every_number_is_finite_or_has_a_note():
     tables = measure_answers({"ref": "AAAA", "r1": "AAAA", "r2": "AB  ", "m1": "    "}).to_records()
-    assert json.loads(measure_answers({"ref": "AAAA", "r1": "AAAA"}).to_json())  # no NaN gets that far
+    assert json.loads(measure_answers({"ref": "AAAA", "r1": "AAAA"}).to_json())  # to_json refuses NaN
     for name in ("accuracy", "agreement", "paired", "mrmc"):
         for record in tables[name]:
             undefined = [

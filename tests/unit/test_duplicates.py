@@ -112,7 +112,7 @@ def test_other_options_are_another_question():
     assert compare_questions(first, second) is Outcome.OPTIONS
 
 
-def test_contradicting_keys_on_one_exam_are_a_contradiction():
+def test_different_keys_of_a_question_on_one_exam_are_a_contradiction():
     assert compare_questions(make_closed(STEM, "yes"), make_closed(STEM, "no")) is Outcome.CONTRADICTION
     options = ("Left", "Right")
     first, second = make_single("Which side?", options, 0), make_single("Which side?", options, 1)
