@@ -71,7 +71,7 @@ def test_votes_become_results_of_the_check(importer, server):
     ]
 
 
-def test_a_question_waits_if_one_of_two_juries_has_not_judged_it(importer, server):
+def test_a_question_waits_if_a_jury_has_not_judged_it_by_one_of_two_checks(importer, server):
     add_questions(importer, server, "Is it there?", "Where is it?", "What is it?")
     run_jury(importer, checks=(DEPTH, Check.DOMAIN_SPECIFICITY))
     assert read(importer, load_check_report, dataset="d").waiting == 3  # the other checks have not run
@@ -93,7 +93,7 @@ def test_a_question_waits_if_one_of_two_juries_has_not_judged_it(importer, serve
     assert (line_of(importer).not_run, report.waiting, report.is_complete) == (1, 2, False)
 
 
-def test_a_question_that_too_few_families_may_judge_is_not_asked(importer, server):
+def test_a_question_is_not_sent_if_too_few_families_may_judge_it(importer, server):
     importer(to_json_lines(make_record(1, source={"generator": "gpt-4o"})))
     add_questions(importer, server, "Is it there?", first=2)
     jury = plan(importer)
@@ -114,7 +114,7 @@ def test_a_planned_jury_does_not_make_excluded_questions_pass(importer, server):
     assert (line.passed, line.not_checked, line.not_run) == (2, {Need.OTHER_FAMILIES: 1}, 1)
 
 
-def test_results_stay_those_of_the_newest_jury_with_usable_votes(importer, server):
+def test_results_come_from_the_newest_jury_with_usable_votes(importer, server):
     add_questions(importer, server, "Is it there?", families=("qwen", "gpt", "gemma"))
     first = run_jury(importer).jury
     criteria = read_shipped_prompt(DEPTH)
@@ -135,7 +135,7 @@ def test_a_jury_that_another_process_has_taken_over_stores_nothing(importer, ser
     assert line_of(importer).not_run == 1
 
 
-def test_the_stated_author_is_a_known_family(importer, server):
+def test_the_stated_author_must_be_of_a_known_family(importer, server):
     add_questions(importer, server, "Is it there?", families=("qwen", "gpt", "gemma"))
     with pytest.raises(InvalidValue, match="'Radiologist' is not a known model family"):
         plan(importer, written_by="Radiologist")

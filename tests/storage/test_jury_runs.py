@@ -68,7 +68,7 @@ def importer(engine, tmp_path):
     return Importer(engine, tmp_path)
 
 
-def test_the_answers_to_each_item_are_counted_by_family(importer, server):
+def test_the_answers_to_each_criterion_are_counted_by_family(importer, server):
     add_questions(importer, server, "more_than_recall denied by qwen. Is it there?", "Is it there?")
     run_jury(importer)
     [results] = read(importer, load_jury_results, dataset="d")
@@ -94,7 +94,7 @@ def test_the_votes_on_a_question_have_their_reasons(importer, server):
 def test_all_checks_of_a_jury_run_one_after_another(importer, server):
     add_questions(importer, server, "Is it there?")
     progress = run_jury(importer, checks=JurySettings(dataset="d", endpoints=()).checks)
-    assert [item.judge.check for item in progress.judges[::2]] == [
+    assert [judge_run.judge.check for judge_run in progress.judges[::2]] == [
         Check.DOMAIN_SPECIFICITY,
         DEPTH,
         Check.CLINICAL_ALIGNMENT,
@@ -104,7 +104,7 @@ def test_all_checks_of_a_jury_run_one_after_another(importer, server):
     assert result_of(importer, 1, Check.DIFFICULTY).passed  # stated and judged as easy
 
 
-def test_the_difficulty_is_compared_with_the_stated_one(importer, server):
+def test_the_judged_difficulty_is_compared_with_the_stated_difficulty(importer, server):
     add_questions(importer, server, "qwen says hard. gpt says hard. Is it there?", "Is it there?")
     run_jury(importer, checks=(Check.DIFFICULTY,))
     problem = result_of(importer, 1, Check.DIFFICULTY).problem
@@ -112,7 +112,7 @@ def test_the_difficulty_is_compared_with_the_stated_one(importer, server):
     assert result_of(importer, 2, Check.DIFFICULTY).passed
 
 
-def test_only_new_questions_are_asked_and_earlier_results_stay(importer, server):
+def test_only_new_questions_are_sent_and_earlier_results_stay(importer, server):
     add_questions(importer, server, "more_than_recall denied by qwen gpt. Is it there?")
     run_jury(importer)
     importer(to_json_lines(make_record(2)))
@@ -123,14 +123,14 @@ def test_only_new_questions_are_asked_and_earlier_results_stay(importer, server)
     assert (line.passed, line.with_problem, line.not_run) == (1, 1, 0)
 
 
-def test_a_jury_without_a_question_left_is_refused(importer, server):
+def test_a_jury_is_refused_if_no_question_is_left_to_judge(importer, server):
     add_questions(importer, server, "Is it there?")
     run_jury(importer)
     with pytest.raises(Refused, match="have judged all of them by these criteria"):
         plan(importer)
 
 
-def test_questions_of_a_random_pilot_are_not_asked_again(importer, server):
+def test_questions_of_a_random_pilot_are_not_sent_again(importer, server):
     add_questions(importer, server, *[f"Is finding {number} there?" for number in range(9)])
     assert run_jury(importer, questions=3).requests == 6
     assert line_of(importer).not_run == 6
@@ -189,11 +189,11 @@ def test_models_may_judge_their_own_family_if_a_reason_is_recorded(importer, ser
     assert work(importer, jury).requests == 2
     assert result_of(importer, 1).passed
     with read_only_session(importer.engine) as db:
-        whys = list(db.scalars(select(AuditRow.why).where(AuditRow.what == "plan jury")))
-    assert whys == ["trial of the pipeline"]
+        reasons = list(db.scalars(select(AuditRow.why).where(AuditRow.what == "plan jury")))
+    assert reasons == ["trial of the pipeline"]
 
 
-def test_the_stated_author_counts_for_questions_without_one(importer, server):
+def test_the_stated_author_counts_for_questions_without_an_author(importer, server):
     add_questions(importer, server, "Is it there?", families=("qwen", "gpt", "gemma"))
     run_jury(importer, endpoints=("qwen", "gpt", "gemma"), written_by="GPT")
     assert Counter(body["model"] for body in server.bodies) == {"qwen": 1, "gemma": 1}
@@ -216,10 +216,10 @@ def test_a_second_jury_is_refused_until_the_first_is_finished_or_cancelled(impor
     with unit_of_work(importer.engine) as db:
         cancel_jury(db, by=BY, jury_id=jury.id, now=NOW)
     assert run_jury(importer).is_finished
-    assert [item.id for item in read(importer, list_juries, dataset="d")] == [jury.id + 1, jury.id]
+    assert [listed.id for listed in read(importer, list_juries, dataset="d")] == [jury.id + 1, jury.id]
 
 
-def test_replies_that_cannot_be_used_leave_the_question_unchecked_with_the_reason(importer, server):
+def test_a_question_with_unusable_replies_stays_unchecked_with_the_reason(importer, server):
     add_questions(importer, server, "behave: refusal", "behave: length", "behave: broken 2")
     progress = run_jury(importer)
     assert (progress.is_finished, progress.failed) == (True, 4)
@@ -250,14 +250,16 @@ def test_a_paused_jury_keeps_its_votes_and_continues(importer, server):
     with unit_of_work(importer.engine) as db:
         pause_jury(db, by=BY, jury_id=jury.id, now=NOW)
         open_jury(db, by=BY, jury_id=jury.id, now=NOW)
-        for item in load_jury_progress(db, by=BY, jury_id=jury.id, now=NOW).runs:
-            models.resume_run(db, by=BY, name=item.run.name, budget=Budget(max_calls=9), now=NOW)
+        for run_progress in load_jury_progress(db, by=BY, jury_id=jury.id, now=NOW).runs:
+            models.resume_run(db, by=BY, name=run_progress.run.name, budget=Budget(max_calls=9), now=NOW)
     assert work(importer, jury).is_finished
     assert line_of(importer).passed == 2
     assert len(server.bodies) == 4
 
 
-def test_the_next_run_stores_the_results_if_a_crash_followed_the_votes(importer, server, monkeypatch):
+def test_the_next_run_stores_the_results_after_a_crash_between_votes_and_results(
+    importer, server, monkeypatch
+):
     add_questions(importer, server, "Is it there?")
     jury = plan(importer)
 
@@ -273,13 +275,13 @@ def test_the_next_run_stores_the_results_if_a_crash_followed_the_votes(importer,
     assert (line_of(importer).passed, len(server.bodies)) == (1, 2)
 
 
-def test_only_questions_with_a_verdict_are_judged_to_measure_the_checks(importer, server):
+def test_a_jury_of_judged_questions_is_refused_if_no_question_has_a_verdict(importer, server):
     add_questions(importer, server, "Is it there?", "Is it there, too?")
     with pytest.raises(Refused, match="No question is left"):
         plan(importer, judged_only=True)
 
 
-def test_outcomes_for_the_measurement_leave_out_what_was_not_decided(importer, server):
+def test_outcomes_for_the_measurement_exclude_undecided_questions(importer, server):
     add_questions(
         importer, server, "more_than_recall denied by qwen gpt. A?", "more_than_recall denied by qwen. B?"
     )
@@ -288,7 +290,7 @@ def test_outcomes_for_the_measurement_leave_out_what_was_not_decided(importer, s
     assert (outcomes.checked, outcomes.reported) == ({1}, {1})
 
 
-def test_a_judge_of_the_test_model_is_labelled(importer, server):
+def test_a_jury_with_the_test_model_is_labelled_as_a_test(importer, server):
     add_questions(importer, server, "Is it there?")
     add_endpoint(importer.engine, server.url, name="small", model="SmolLM2-135M-Instruct")
     jury = plan(importer, endpoints=("qwen", "small"))
@@ -334,7 +336,7 @@ def test_votes_are_stored_once_if_the_job_runs_twice(importer, server):
 
 
 def test_a_real_model_and_another_family_judge_on_the_command_line(workspace_engine, tmp_path, capsys):
-    """Path tested, quality not measured: what the small model answers means nothing."""
+    """The code path is tested; the answers of the small model mean nothing."""
     importer = Importer(workspace_engine, tmp_path)
     with running_model_server(answer=answer) as server, running_local_model(tmp_path, context=4096) as url:
         add_questions(importer, server, "Is there an effusion?", "Is the heart enlarged?", families=("gpt",))

@@ -36,7 +36,7 @@ def make_judged_world(engine) -> World:
     return world
 
 
-def test_latest_revision_counts_with_the_time_of_the_first(engine):
+def test_latest_revision_counts_with_time_and_seconds_of_the_first_revision(engine):
     world = make_judged_world(engine)
     with read_only_session(engine) as db:
         verdicts = load_latest_verdicts(db, batch_ids=[world.batch.id])
@@ -57,7 +57,7 @@ def test_latest_revision_counts_with_the_time_of_the_first(engine):
     )
 
 
-def test_missing_values_differ_from_given_ones(engine):
+def test_missing_tiers_and_ratings_have_codes_of_their_own(engine):
     world = make_judged_world(engine)
     with read_only_session(engine) as db:
         verdicts = load_latest_verdicts(db, batch_ids=[world.batch.id], ratings=True)
@@ -67,7 +67,7 @@ def test_missing_values_differ_from_given_ones(engine):
     assert verdicts.exams.shape == verdicts.questions.shape
 
 
-def test_questions_with_errors_are_those_not_plainly_accepted(engine):
+def test_questions_with_errors_have_an_error_or_a_decision_other_than_accept(engine):
     world = make_judged_world(engine)
     with read_only_session(engine) as db:
         assert load_questions_with_errors(db, batch_id=world.batch.id) == {1, 2}

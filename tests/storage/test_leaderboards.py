@@ -157,7 +157,7 @@ def test_reading_stops_after_100_invalid_lines(world, anna, tmp_path):
     path = write_predictions(tmp_path / "predictions.jsonl", answers)
     with read_only_session(world.engine) as db:
         checked = leaderboards.check_submission(db, by=anna, leaderboard=BOARD, path=path, now=NOW)
-    assert [item.record for item in checked.refusals] == [str(line) for line in range(1, 101)]
+    assert [refusal.record for refusal in checked.refusals] == [str(line) for line in range(1, 101)]
 
 
 def test_a_file_that_takes_too_long_is_not_charged(world, anna, tmp_path, monkeypatch):
@@ -221,7 +221,7 @@ def test_the_same_file_is_charged_once(world, anna, tmp_path):
     assert second.remaining == QuotaUse(day=4, month=7, total=9)
 
 
-def test_quotas_hold_by_day_month_and_total(world, anna, tmp_path):
+def test_quotas_limit_the_submissions_per_day_per_month_and_in_total(world, anna, tmp_path):
     """Five per day, eight per month, ten in total: 5 on day 1, 3 on day 2, then 2 in the next month."""
 
     def submit_variant(variant, now):
@@ -270,10 +270,12 @@ def test_concurrent_submissions_cannot_exceed_the_quota(world, anna, tmp_path):
         ]
     results = []
 
-    def record(item):
+    def record(submission):
         try:
             with unit_of_work(world.engine) as db:
-                leaderboards.record_submission(db, by=anna, checked=item, details=make_details(), now=NOW)
+                leaderboards.record_submission(
+                    db, by=anna, checked=submission, details=make_details(), now=NOW
+                )
             results.append("stored")
         except Refused as error:
             results.append(str(error))
@@ -286,12 +288,12 @@ def test_concurrent_submissions_cannot_exceed_the_quota(world, anna, tmp_path):
     assert load_status(world, anna).remaining.day == 0
 
 
-def test_leaderboards_with_a_team_of_the_person_come_first(world, anna):
+def test_leaderboards_on_which_the_person_has_a_team_come_first(world, anna):
     add_board(world.engine, name="newer board")
     with read_only_session(world.engine) as db:
-        own, others = (leaderboards.list_leaderboards(db, by=by) for by in (anna, BY))
-    assert [board.name for board in own] == [BOARD, "newer board"]
-    assert [board.name for board in others] == ["newer board", BOARD]
+        for_member, for_outsider = (leaderboards.list_leaderboards(db, by=by) for by in (anna, BY))
+    assert [board.name for board in for_member] == [BOARD, "newer board"]
+    assert [board.name for board in for_outsider] == ["newer board", BOARD]
 
 
 def test_a_person_can_submit_only_for_their_own_team(world, anna, tmp_path):
@@ -349,16 +351,16 @@ def test_teams_are_ranked_by_the_submission_that_counts(world, anna, tmp_path):
     assert (chance.kind, chance.estimate) == (ReferenceKind.CHANCE, pytest.approx(1 / 3))
 
 
-def test_a_team_selects_one_submission(world, anna, tmp_path):
+def test_the_submission_that_a_team_selects_counts(world, anna, tmp_path):
     submit(world.engine, make_file(world, tmp_path), by=anna)
-    other = submit(world.engine, make_file(world, tmp_path, lambda position: position == 0, "b"), by=anna)
+    selected = submit(world.engine, make_file(world, tmp_path, lambda position: position == 0, "b"), by=anna)
     with unit_of_work(world.engine) as db:
         leaderboards.select_submission(
-            db, by=anna, leaderboard=BOARD, submission_id=other.submission.id, now=NOW
+            db, by=anna, leaderboard=BOARD, submission_id=selected.submission.id, now=NOW
         )
     [row] = load_standings(world).rows
-    assert row.submission.id == other.submission.id
-    assert load_status(world, anna).counted_submission_id == other.submission.id
+    assert row.submission.id == selected.submission.id
+    assert load_status(world, anna).counted_submission_id == selected.submission.id
 
 
 def test_changed_or_missing_keys_stop_scoring_and_are_not_leaked(world, anna, tmp_path, caplog):
@@ -525,7 +527,8 @@ def test_the_readers_reference_covers_the_scored_questions_except_exclusions(wor
     reference = set_readers(world, "readers")
     with read_only_session(world.engine) as db:
         answers = {
-            item.key.case_id: item.answer for item in iterate_readings(db, study_id=study_world.study.id)
+            reading.key.case_id: reading.answer
+            for reading in iterate_readings(db, study_id=study_world.study.id)
         }
     correct = sum(answers[ids[key]] == (world.keys[key],) for key in counted)
     assert 0 < correct < len(counted)
@@ -543,14 +546,16 @@ def test_a_study_with_two_arms_or_of_another_dataset_gives_no_readers_reference(
     with unit_of_work(world.engine) as db:
         db.add(DatasetRow(name="other", created_at=NOW))
         db.flush()
-        number = db.execute(select(DatasetRow.id).where(DatasetRow.name == "other")).scalar_one()
-        db.execute(update(ReaderStudyRow).where(ReaderStudyRow.name == "readers").values(dataset_id=number))
+        dataset_id = db.execute(select(DatasetRow.id).where(DatasetRow.name == "other")).scalar_one()
+        db.execute(
+            update(ReaderStudyRow).where(ReaderStudyRow.name == "readers").values(dataset_id=dataset_id)
+        )
     with pytest.raises(Refused, match="is of dataset other"):
         set_readers(world, "readers")
 
 
 def test_the_text_only_reference_uses_the_answers_without_image(world, anna, tmp_path):
-    def set_row(evaluation):
+    def set_reference(evaluation):
         with unit_of_work(world.engine) as db:
             return leaderboards.set_text_only_reference(
                 db, by=BY, leaderboard=BOARD, evaluation=evaluation, now=NOW
@@ -571,14 +576,14 @@ def test_the_text_only_reference_uses_the_answers_without_image(world, anna, tmp
                 db, by=BY, settings=settings, answered_by=AnsweredBy.FILE, model="Net", now=NOW
             )
     with pytest.raises(Refused, match="Choose one of the private split"):
-        set_row("public")
+        set_reference("public")
     answers = answer_with_errors(world, lambda position: position < 6)
     last = answers.popitem()
     import_answers(answers)
     with pytest.raises(Refused, match="no answer without image to 1 question of"):
-        set_row("private")
+        set_reference("private")
     import_answers(dict([last]))
-    reference = set_row("private")
+    reference = set_reference("private")
     n = len(world.keys)
     assert (reference.name, reference.n) == ("Net without image", n)
     assert reference.estimate == pytest.approx((n - 6) / n)

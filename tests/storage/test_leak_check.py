@@ -21,7 +21,7 @@ from tests.storage.import_worlds import Importer, make_record, to_json_lines
 
 
 def import_datasets(engine, folder):
-    """Two datasets: a patient in two spellings, a file, pixels in two files, and a report are in both."""
+    """Import the datasets train and test, which share data of each kind, and other, which shares nothing."""
     importer = Importer(engine, folder)
     for name, rows in (("train.png", 90), ("test.png", 91), ("a.png", 92)):
         write_image(importer.images / name, rows, 80, "L")
@@ -43,7 +43,7 @@ def import_datasets(engine, folder):
 
 
 def make_png_comment():
-    """A text chunk: it changes the file, not the picture."""
+    """Return a text chunk, which changes the file but not its pixels."""
     content = b"tEXta\0b"
     return (len(content) - 4).to_bytes(4, "big") + content + zlib.crc32(content).to_bytes(4, "big")
 
@@ -90,7 +90,7 @@ def test_shared_patients_files_and_reports_are_counted_with_their_exams_and_ques
 
 
 @pytest.mark.slow
-def test_equal_pixels_in_two_files_are_found_by_pixels_only(importer):
+def test_equal_pixels_in_two_files_are_found_only_if_pixels_are_compared(importer):
     assert check(importer, pixels=True).count(LeakKind.IMAGE) == 2
     assert check(importer).count(LeakKind.IMAGE) == 1
 
@@ -136,7 +136,7 @@ def test_the_counts_are_the_same_on_postgresql(importer, postgres_engine, tmp_pa
     assert check(import_datasets(postgres_engine, tmp_path)) == check(importer)
 
 
-def test_one_dataset_and_an_unknown_one_are_refused(importer):
+def test_a_single_dataset_and_an_unknown_dataset_are_refused(importer):
     with pytest.raises(Refused, match="at least two"):
         check(importer, "train", "train")
     with pytest.raises(NotFound):

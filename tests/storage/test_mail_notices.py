@@ -1,4 +1,4 @@
-"""Notices by e-mail: who gets which, when, and what happens if the mail server fails."""
+"""Notices by e-mail: who gets which notice, when, and what happens if the mail server fails."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def world(sqlite_engine) -> World:
 
 
 @pytest.fixture
-def world_on_each(engine) -> World:
-    """The world on SQLite and on PostgreSQL, for what locks and merges rows."""
+def world_on_both(engine) -> World:
+    """The world on SQLite and on PostgreSQL, for tests in which rows are locked and merged."""
     return make_world_with_addresses(engine)
 
 
@@ -91,7 +91,7 @@ def assign(world: World, *to: str, by=BY, now: datetime = NOW, **options) -> Non
         review.assign(db, by=by, batch="first", to=to, now=now, **options)
 
 
-def comment(world: World, text: str = "Is the lateral view missing?") -> None:
+def write_comment(world: World, text: str = "Is the lateral view missing?") -> None:
     with unit_of_work(world.engine) as db:
         review.write_comment(
             db,
@@ -146,17 +146,17 @@ def test_without_the_public_address_the_mail_has_no_link(world, server, monkeypa
     assert "http" not in server.mails[0].get_content()
 
 
-def test_events_within_three_minutes_become_one_mail(world_on_each, server):
-    assign(world_on_each, "ruth")
-    answer_comment(world_on_each)
-    answer_comment(world_on_each)
-    run_jobs(world_on_each.engine, at=NOW + timedelta(minutes=2, seconds=59))
+def test_events_within_three_minutes_become_one_mail(world_on_both, server):
+    assign(world_on_both, "ruth")
+    answer_comment(world_on_both)
+    answer_comment(world_on_both)
+    run_jobs(world_on_both.engine, at=NOW + timedelta(minutes=2, seconds=59))
     assert server.mails == []
-    run_jobs(world_on_each.engine, at=NOW + timedelta(minutes=3))
+    run_jobs(world_on_both.engine, at=NOW + timedelta(minutes=3))
     assert server.take_mails() == [("ruth@example.org", [ASSIGNED, "Batch first: 2 new comments"])]
 
 
-def test_an_event_after_the_mail_begins_a_new_one(world, server):
+def test_an_event_after_a_mail_was_sent_begins_a_new_mail(world, server):
     assign(world, "ruth")
     run_jobs(world.engine)
     assign(world, "remo", overlap=2, now=LATER)
@@ -165,22 +165,22 @@ def test_an_event_after_the_mail_begins_a_new_one(world, server):
     assert server.take_mails() == [("remo@example.org", [ASSIGNED]), ("ruth@example.org", [ASSIGNED])]
 
 
-def test_an_event_while_its_mail_is_sent_begins_a_new_one(world_on_each, server):
-    assign(world_on_each, "ruth")
-    with unit_of_work(world_on_each.engine) as db:
+def test_an_event_while_a_mail_is_being_sent_begins_a_new_mail(world_on_both, server):
+    assign(world_on_both, "ruth")
+    with unit_of_work(world_on_both.engine) as db:
         db.execute(update(JobRow).values(status="running", worker="other", lease_until=LATER))
-    answer_comment(world_on_each)
-    assert [job.status for job in list_mail_jobs(world_on_each.engine)] == [
+    answer_comment(world_on_both)
+    assert [job.status for job in list_mail_jobs(world_on_both.engine)] == [
         JobStatus.QUEUED,
         JobStatus.RUNNING,
     ]
 
 
-def test_concurrent_events_are_all_in_the_mails(world_on_each, server):
-    assign(world_on_each, "ruth")
+def test_all_concurrent_events_are_in_one_mail(world_on_both, server):
+    assign(world_on_both, "ruth")
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: answer_comment(world_on_each), range(8)))
-    run_jobs(world_on_each.engine)
+        list(pool.map(lambda _: answer_comment(world_on_both), range(8)))
+    run_jobs(world_on_both.engine)
     assert server.take_mails() == [("ruth@example.org", [ASSIGNED, "Batch first: 8 new comments"])]
 
 
@@ -201,7 +201,7 @@ def test_the_shared_queue_is_reported_to_new_members_only(world, server):
     assert server.take_mails() == [("remo@example.org", [SHARED]), ("ruth@example.org", [SHARED])]
 
 
-def test_a_second_opinion_is_an_assignment(world, server):
+def test_a_second_opinion_is_reported_as_an_assignment(world, server):
     with unit_of_work(world.engine) as db:
         assign_all(db, batch=world.batch, questions=world.questions, person=world.people["ruth"])
     with unit_of_work(world.engine) as db:
@@ -223,7 +223,7 @@ def test_comments_are_reported_to_coordinators_and_to_the_reviewer_without_their
     assign(world, "ruth")
     run_jobs(world.engine)
     server.mails.clear()
-    comment(world)
+    write_comment(world)
     answer_comment(world)
     run_jobs(world.engine)
     assert all("lateral" not in mail.as_string() and "taken" not in mail.as_string() for mail in server.mails)
@@ -261,7 +261,7 @@ def test_nobody_gets_a_notice_of_their_own_action(world, server):
     assert list_mail_jobs(world.engine) == []
 
 
-def test_a_person_who_wants_none_or_has_no_address_gets_none(world, server):
+def test_a_person_who_wants_no_notices_or_has_no_address_gets_no_mail(world, server):
     set_addresses(world.engine, world.people, "ruth", wanted=False)
     with unit_of_work(world.engine) as db:
         notifications.set_mail_address(db, by=BY, name="remo", address="", now=NOW)
@@ -270,7 +270,7 @@ def test_a_person_who_wants_none_or_has_no_address_gets_none(world, server):
 
 
 @pytest.mark.parametrize("change", ["notices off", "disabled"])
-def test_a_choice_made_after_the_event_counts(world, server, change):
+def test_a_person_who_is_disabled_or_switches_notices_off_after_the_event_gets_no_mail(world, server, change):
     assign(world, "ruth")
     if change == "disabled":
         with unit_of_work(world.engine) as db:
@@ -308,9 +308,9 @@ def test_a_waiting_mail_can_be_cancelled(world, server):
     assert server.mails == []
 
 
-def test_links_lead_to_the_pages_that_the_lines_speak_of(world, server):
+def test_links_lead_to_the_pages_of_the_events(world, server):
     assign(world, "ruth")
-    comment(world)
+    write_comment(world)
     answer_comment(world)
     answer_comment(world)
     run_jobs(world.engine)
@@ -342,17 +342,17 @@ def test_a_notice_of_an_older_version_is_sent_with_the_address_of_the_app(world,
     assert find_links(server.mails[0]) == [LINK]
 
 
-def test_a_mail_that_is_refused_for_now_is_sent_later_with_what_happened_since(world_on_each, server):
-    engine = world_on_each.engine
+def test_a_temporarily_refused_mail_is_sent_later_with_the_events_since(world_on_both, server):
+    engine = world_on_both.engine
     server.delayed.add("ruth@example.org")
-    assign(world_on_each, "ruth")
+    assign(world_on_both, "ruth")
     run_jobs(engine)
     assert server.mails == []
     with read_only_session(engine) as db:
         [(job, mail)] = notifications.list_unsent_mails(db, by=BY)
     assert (job.status, job.not_before) == (JobStatus.QUEUED, LATER + RETRY_DELAYS[0])
     assert "refused the address for now (451 4.7.1 greylisted, try again later)." in mail.problem
-    answer_comment(world_on_each)
+    answer_comment(world_on_both)
     server.delayed.clear()
     run_jobs(engine, at=LATER + RETRY_DELAYS[0])
     assert server.take_mails() == [("ruth@example.org", [ASSIGNED, "Batch first: 1 new comment"])]
@@ -360,7 +360,9 @@ def test_a_mail_that_is_refused_for_now_is_sent_later_with_what_happened_since(w
         assert notifications.list_unsent_mails(db, by=BY) == []
 
 
-def test_a_server_that_is_down_undoes_nothing_and_the_mail_can_be_sent_again(world, monkeypatch, caplog):
+def test_an_assignment_stays_if_the_mail_server_is_down_and_the_mail_can_be_sent_again(
+    world, monkeypatch, caplog
+):
     with running_mail_server() as server:
         port = server.port
     configure_mail(monkeypatch, port)
@@ -384,7 +386,7 @@ def test_a_server_that_is_down_undoes_nothing_and_the_mail_can_be_sent_again(wor
         assert server.take_mails() == [("ruth@example.org", [ASSIGNED])]
 
 
-def test_the_message_names_a_refused_address_for_the_admin(world, server):
+def test_only_the_mail_to_a_refused_address_fails_with_advice_to_correct_it(world, server):
     server.refused.add("ruth@example.org")
     assign(world, "ruth", "remo")
     run_jobs(world.engine)
@@ -395,7 +397,7 @@ def test_the_message_names_a_refused_address_for_the_admin(world, server):
 
 @pytest.mark.filterwarnings("ignore:Requiring AUTH")  # the test server does not know that TLS is below it
 @pytest.mark.parametrize("security", ["starttls", "tls"])
-def test_a_server_with_tls_and_password(world, security, monkeypatch, tmp_path):
+def test_mail_is_sent_over_tls_with_a_password(world, security, monkeypatch, tmp_path):
     certificate, password_file = make_certificate(tmp_path), tmp_path / "password"
     password_file.write_text(PASSWORD + "\n")
     with running_mail_server(certificate=certificate, tls_from_start=security == "tls") as server:

@@ -121,7 +121,7 @@ def test_a_marker_sees_the_images_of_the_open_cases_and_of_no_other_exam(study_w
 
 
 @pytest.mark.parametrize("name", ["remo", "rea", "cora", "ada"])
-def test_others_and_a_former_marker_get_no_image_by_marking(study_world, name):
+def test_people_who_are_not_markers_and_a_former_marker_get_no_image(study_world, name):
     exam_row_id = list_scored_cases(study_world)[0].blind_case.exam_row_id
     with pytest.raises(NotAllowed):
         load_image(study_world, name, exam_row_id)
@@ -190,7 +190,7 @@ def test_equal_answers_of_readers_and_models_are_shown_once_and_blind(study_worl
         assert f"'{name}" not in repr(sheet)
 
 
-def test_answers_that_are_not_marked_are_counted_and_never_wrong(study_world):
+def test_unmarked_answers_are_counted_separately_and_never_as_wrong(study_world):
     read_texts(study_world, "rea", ["Effusion", "fluid", "nodule", "mass"])
     read_texts(study_world, "rob", ["fluid", "fluid", "fluid", "fluid"])
     mark_all(study_world, {"nodule": WRONG})
@@ -201,7 +201,7 @@ def test_answers_that_are_not_marked_are_counted_and_never_wrong(study_world):
     assert (rob.n, rob.not_marked, rob.estimate) == (0, 4, None)
     accuracy = find_result(report.tables.accuracy, rater="rea", group="all")
     assert (accuracy.correct, accuracy.n) == (1, 2)
-    # Distinct answers: fluid to 4 cases (rea's in case 2 is rob's), nodule, mass; 1 of 6 is marked.
+    # Distinct answers: fluid in 4 cases (in case 2 of both readers), nodule, mass; 1 of 6 is marked.
     sentences = " ".join(report.words)
     assert "5 of 6 distinct open answers are not marked, so 6 answers of readers and models" in sentences
 
@@ -230,7 +230,7 @@ def test_models_are_marked_in_the_same_queue_and_failed_replies_are_wrong(study_
     read_texts(study_world, "rea", ["fluid", "fluid", "fluid", "fluid"])
     import_model_texts(study_world, tmp_path, ["FLUID", "", "Effusion", "opacity"])
     shown = mark_all(study_world, {"fluid": RIGHT, "FLUID": RIGHT, "opacity": WRONG})
-    assert len(shown) == 5  # fluid to 4 cases, of which the model's to the first, and opacity
+    assert len(shown) == 5  # fluid in 4 cases (in the first, the model's answer is equal), and opacity
     report = load_report(study_world)
     model = find_result(report.tables.open_answers, rater="m")
     assert (model.equal_to_key, model.right, model.wrong, model.no_answer) == (1, 1, 1, 1)
@@ -240,7 +240,7 @@ def test_models_are_marked_in_the_same_queue_and_failed_replies_are_wrong(study_
     assert find_result(report.tables.accuracy, rater="rea", group="all").correct == 4
 
 
-def test_answers_of_a_model_that_are_not_marked_are_not_missing_answers(sqlite_engine, tmp_path):
+def test_unmarked_answers_of_a_model_do_not_count_as_missing_answers(sqlite_engine, tmp_path):
     study_world = make_open_world(sqlite_engine, missing_answers=MissingAnswers.WRONG)
     read_texts(study_world, "rea", ["Effusion", "Effusion", "Effusion", "Effusion"])
     import_model_texts(study_world, tmp_path, ["Effusion", "fluid", "mass", "Effusion"])
@@ -256,7 +256,7 @@ def test_answers_marked_right_agree_with_each_other(study_world):
     read_texts(study_world, "rea", ["fluid", "fluid", "fluid", "nodule"])
     read_texts(study_world, "rob", ["a pleural effusion", "Effusion", "mass", "mass"])
     mark_all(study_world, {"fluid": RIGHT, "a pleural effusion": RIGHT, "nodule": WRONG, "mass": WRONG})
-    # Both mean the key in cases 1 and 2, and differ in cases 3 and 4.
+    # Both answers are right in cases 1 and 2, and they differ in cases 3 and 4.
     agreement = find_result(load_report(study_world).tables.agreement, a="rea", b="rob", task="all")
     assert (agreement.n, agreement.observed) == (4, 0.5)
 
@@ -278,7 +278,7 @@ def test_agreement_of_markers_equals_that_of_scikit_learn(sqlite_engine):
         RIGHT,
         PARTLY,
         WRONG,
-    ]  # one is missing
+    ]  # the second marker did not mark the last answer
     mark_all(study_world, {f"a{number}": value for number, value in enumerate(first)})
     mark_all(study_world, {f"a{number}": value for number, value in enumerate(second)}, "remo")
     report = load_report(study_world)
@@ -302,7 +302,7 @@ def test_second_marker_does_not_see_the_first_marks(study_world):
     assert (sheet.task.done, sheet.task.total, sheet.mark, sheet.revision) == (0, 4, None, 0)
 
 
-def test_mark_is_undone_and_the_answer_is_not_marked_again(study_world):
+def test_an_answer_whose_mark_is_undone_is_unmarked_again(study_world):
     read_texts(study_world, "rea", ["fluid", "fluid", "fluid", "fluid"])
     sheet = open_next(study_world)
     mark(study_world, sheet, WRONG)
@@ -315,7 +315,7 @@ def test_mark_is_undone_and_the_answer_is_not_marked_again(study_world):
         load_report(study_world)
 
 
-def test_mark_is_saved_once_and_never_over_another(study_world):
+def test_a_mark_is_saved_once_and_never_replaces_a_mark_of_another_tab(study_world):
     read_texts(study_world, "rea", ["fluid", "fluid", "fluid", "fluid"])
     sheet = open_next(study_world)
     first = mark(study_world, sheet, RIGHT)
@@ -327,7 +327,7 @@ def test_mark_is_saved_once_and_never_over_another(study_world):
     assert (saved.mark, saved.revision) == (RIGHT, 1)
 
 
-def test_who_may_mark(study_world):
+def test_only_permitted_people_are_assigned_as_markers_and_only_markers_mark(study_world):
     for name, message in (
         ("rea", "may not mark"), ("cora", "may not mark"), ("rolf", "may not mark"), ("nobody", "nobody")
     ):  # fmt: skip
@@ -341,13 +341,15 @@ def test_who_may_mark(study_world):
         mark(study_world, sheet, RIGHT, "remo")
     with pytest.raises(NotAllowed):
         mark(study_world, sheet, RIGHT, "rea")
-    stranger = replace(sheet, answer=replace(sheet.answer, id=identify_answer(sheet.answer.id.case_id, "x")))
+    unknown_sheet = replace(
+        sheet, answer=replace(sheet.answer, id=identify_answer(sheet.answer.id.case_id, "x"))
+    )
     with pytest.raises(NotFound, match="no longer has this answer"):
-        mark(study_world, stranger, RIGHT)
+        mark(study_world, unknown_sheet, RIGHT)
 
 
 @pytest.mark.full
-def test_marker_and_reader_exclude_each_other(sqlite_engine):
+def test_a_reader_cannot_be_a_marker_of_the_same_study_and_vice_versa(sqlite_engine):
     study_world = make_open_world(sqlite_engine)
     with sqlite_engine.begin() as connection:
         for name, role in (("ruth", "reader"), ("rea", "reviewer")):
@@ -363,7 +365,7 @@ def test_marker_and_reader_exclude_each_other(sqlite_engine):
 
 
 @pytest.mark.full
-def test_another_person_continues_with_the_marks_of_a_place(study_world):
+def test_a_new_first_marker_continues_with_the_marks_of_the_former_marker(study_world):
     read_texts(study_world, "rea", ["fluid", "fluid", "fluid", "fluid"])
     mark(study_world, open_next(study_world), RIGHT)
     assign(study_world, "remo")
@@ -392,7 +394,7 @@ def test_older_protocols_score_by_exact_match(sqlite_engine):
 
 
 @pytest.mark.full
-def test_exact_match_can_be_chosen_and_amended(study_world):
+def test_a_protocol_can_be_amended_to_score_by_exact_match(study_world):
     read_texts(study_world, "rea", ["Effusion", "fluid", "fluid", "fluid"])
     mark_all(study_world, {"fluid": RIGHT})
     assert find_result(load_report(study_world).tables.accuracy, rater="rea", group="all").correct == 4
@@ -407,7 +409,7 @@ def test_exact_match_can_be_chosen_and_amended(study_world):
 
 
 @pytest.mark.full
-def test_report_with_marks_is_read_back_and_drawn(study_world):
+def test_a_report_with_marks_is_read_back_unchanged_and_rendered(study_world):
     assign(study_world, "remo", SECOND)
     read_texts(study_world, "rea", ["fluid", "=1+1", "mass", "Effusion"])
     for name in ("ruth", "remo"):
@@ -454,7 +456,7 @@ def test_training_case_states_no_result_for_another_wording(sqlite_engine):
     assert open_next(study_world).total == 0  # nobody marks training cases
 
 
-def test_marks_are_append_only_and_compared_with_the_trail(study_world):
+def test_marks_are_append_only_and_compared_with_the_audit_trail(study_world):
     read_texts(study_world, "rea", ["fluid", "fluid", "fluid", "fluid"])
     mark(study_world, open_next(study_world), WRONG)
     ada = study_world.people["ada"]
@@ -509,7 +511,7 @@ def test_commands_assign_markers_and_exchange_marks_by_file(workspace_study, cap
         ("question_id,answer,mark\nQ99,fluid,right\n", "is not an answer to be marked in first"),
     ],
 )
-def test_the_error_for_a_file_of_marks_names_its_line_and_field(
+def test_a_file_of_marks_with_an_error_is_refused_with_the_reason(
     workspace_study, capsys, tmp_path, content, reason
 ):
     file = tmp_path / "marks.csv"

@@ -23,7 +23,7 @@ OLD = "0011"
 
 @pytest.fixture
 def old_tables(engine, tmp_path, monkeypatch, cheap_passwords):
-    """A workspace with one person, whose tables are of an older version, on either database."""
+    """A workspace with one person and with tables of an older version, on either database."""
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("OVERREAD_HOME", str(home))
@@ -39,25 +39,25 @@ def migrate() -> None:
     prepare_workspace(before_migration=lambda revision: back_up_before_migration(revision, now=NOON))
 
 
-def backups() -> list[Path]:
+def list_backups() -> list[Path]:
     return sorted((current_workspace().home / "backups").glob("*"))
 
 
 @pytest.mark.parametrize(
     "command", ["user list", "batch list", "audit verify", "job list", "user sign-out anna", "workspace"]
 )
-def test_a_command_leaves_older_tables_alone_and_says_what_to_do(old_tables, command, capsys):
+def test_a_command_does_not_change_older_tables_and_says_what_to_do(old_tables, command, capsys):
     assert main(command.split()) == 1
     assert f"an older version of Overread ({OLD}; this version needs" in (output := capsys.readouterr().err)
     assert "`cli.py migrate`" in output
     assert read_revision(old_tables) == OLD
-    assert backups() == []
+    assert list_backups() == []
 
 
 @pytest.mark.slow
 def test_migrate_writes_a_backup_that_can_be_restored_and_upgraded(old_tables, capsys):
     assert main(["migrate"]) == 0
-    [backup] = backups()
+    [backup] = list_backups()
     assert str(backup) in capsys.readouterr().out
     assert backup.stat().st_mode & 0o077 == 0
     assert is_current(old_tables)
@@ -69,19 +69,19 @@ def test_migrate_writes_a_backup_that_can_be_restored_and_upgraded(old_tables, c
 def test_migrate_on_tables_of_this_version_changes_nothing(old_tables, capsys):
     migrate()
     assert main(["migrate"]) == 0
-    assert len(backups()) == 1
+    assert len(list_backups()) == 1
     assert capsys.readouterr().out == "The tables are up to date.\n"
 
 
 @pytest.mark.full
-def test_three_backups_from_before_migrations_are_kept(old_tables):
+def test_at_most_three_backups_before_migrations_are_kept(old_tables):
     for _ in range(5):
         migrate()
         old_tables.dispose()
         downgrade(old_tables, OLD)
-        for number, backup in enumerate(backups()):  # one process makes one a second
+        for number, backup in enumerate(list_backups()):  # the next one in the same second has the same name
             backup.rename(backup.with_name(f"before-migration-{number}.backup"))
-    assert len(backups()) == 3
+    assert len(list_backups()) == 3
 
 
 def test_tables_are_not_migrated_if_the_disk_is_too_full_for_the_backup(old_tables):
@@ -92,7 +92,9 @@ def test_tables_are_not_migrated_if_the_disk_is_too_full_for_the_backup(old_tabl
 
 
 @pytest.mark.parametrize("command", ["migrate", "user list"])
-def test_newer_tables_are_refused_with_advice_for_them(sqlite_engine, command, monkeypatch, capsys):
+def test_tables_of_a_newer_version_are_refused_with_their_schema_version(
+    sqlite_engine, command, monkeypatch, capsys
+):
     monkeypatch.setenv("OVERREAD_DATABASE_URL", str(sqlite_engine.url))
     with sqlite_engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
@@ -110,16 +112,16 @@ def test_health_on_newer_tables_advises_no_migration(sqlite_engine, monkeypatch,
     assert "migrate" not in output
 
 
-def test_a_new_database_gets_its_tables_by_any_command(tmp_path, monkeypatch):
+def test_any_command_creates_the_tables_of_a_new_database(tmp_path, monkeypatch):
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "new"))
     assert main(["user", "list"]) == 0
     with closing(sqlite3.connect(tmp_path / "new" / "overread.sqlite")) as connection:
         [(revision,)] = connection.execute("SELECT version_num FROM alembic_version")
     assert revision == list_revisions()[-1]
-    assert backups() == []
+    assert list_backups() == []
 
 
-def test_a_caller_without_permission_to_migrate_is_refused(old_tables):
+def test_older_tables_are_refused_if_no_backup_function_is_given(old_tables):
     with pytest.raises(Refused, match="older version"):
         prepare_workspace()
     assert read_revision(old_tables) == OLD

@@ -36,7 +36,7 @@ def test_migration_walk_detects_a_lost_row(engine, monkeypatch):
         walk_migrations(engine)
 
 
-def test_filled_workspace_has_rows_in_every_first_table(engine):
+def test_filled_workspace_has_rows_in_the_tables_of_the_first_migration(engine):
     fill_database(engine, questions=10, judged_count=4)
     from tests.storage.migration_walk import _list_first_columns
 

@@ -1,4 +1,4 @@
-"""Batch files of OpenAI, Azure OpenAI and vLLM: written in their documented form, read in any order."""
+"""Batch files of OpenAI, Azure OpenAI and vLLM: written in the documented format, read in any order."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def read(engine, path, lines: list):
     return models.read_batch_file(by=BY, name="run", path=path, now=NOW, engine=engine)
 
 
-def result(custom_id: str, content='{"answer": "yes"}', **completion) -> dict:
-    """A line of a file of results, as all three write it."""
+def make_result(custom_id: str, content='{"answer": "yes"}', **completion) -> dict:
+    """A line of a file of results, as all three providers write it."""
     body = json.loads(make_completion(content, **completion))
     response = {"status_code": 200, "request_id": "req_1", "body": body}
     return {"id": f"batch_req_{custom_id}", "custom_id": custom_id, "response": response, "error": None}
 
 
-def count(engine) -> dict:
+def count_by_status(engine) -> dict:
     with read_only_session(engine) as db:
         return models.load_progress(db, by=BY, name="run", now=NOW).by_status
 
 
 @pytest.mark.parametrize("batch_format", BatchFormat)
-def test_lines_have_the_documented_form(sqlite_engine, tmp_path, batch_format):
+def test_lines_have_the_documented_format(sqlite_engine, tmp_path, batch_format):
     create_run(sqlite_engine, add_endpoint(sqlite_engine, URL), ["one", "two"])
     lines = write(sqlite_engine, tmp_path, batch_format)
     assert [set(line) for line in lines] == [{"custom_id", "method", "url", "body"}] * 2
@@ -62,19 +62,23 @@ def test_lines_have_the_documented_form(sqlite_engine, tmp_path, batch_format):
     assert lines[0]["body"]["messages"] == [{"role": "user", "content": "one"}]
 
 
-def test_results_in_any_order_answer_their_requests(engine, tmp_path):
+def test_results_in_any_order_are_assigned_to_their_requests(engine, tmp_path):
     create_run(engine, add_endpoint(engine, URL), ["one", "two", "three"])
     write(engine, tmp_path / "batch")
     reading = read(
         engine,
         tmp_path / "results.jsonl",
-        [result("r2", '{"answer": "3"}'), result("r0", '{"answer": "1"}'), result("r1", '{"answer": "2"}')],
+        [
+            make_result("r2", '{"answer": "3"}'),
+            make_result("r0", '{"answer": "1"}'),
+            make_result("r1", '{"answer": "2"}'),
+        ],
     )
     assert (reading.ended, reading.left) == (3, 0)
     assert [output for _, output, _ in replay(engine)] == [f'{{"answer": "{n}"}}' for n in (1, 2, 3)]
 
 
-#: Lines with a failure, as the providers document them: the outcome of the request.
+#: Lines with a failure, as the providers document them, each with the outcome of its request.
 FAILURES: dict[str, tuple[dict[str, Any], tuple[RequestStatus, FailureKind]]] = {
     "expired (OpenAI)": (
         {"response": None, "error": {"code": "batch_expired", "message": "It was not executed in time."}},
@@ -111,33 +115,37 @@ FAILURES: dict[str, tuple[dict[str, Any], tuple[RequestStatus, FailureKind]]] = 
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_a_line_with_a_failure_has_its_outcome(sqlite_engine, tmp_path, name):
+def test_a_line_with_a_failure_determines_status_and_failure_of_its_request(sqlite_engine, tmp_path, name):
     fields, (status, failure) = FAILURES[name]
     create_run(sqlite_engine, add_endpoint(sqlite_engine, URL), ["one"])
     write(sqlite_engine, tmp_path / "batch")
     read(sqlite_engine, tmp_path / "errors.jsonl", [{"id": "x", "custom_id": "r0", "error": None} | fields])
-    assert count(sqlite_engine) == {status: 1}
+    assert count_by_status(sqlite_engine) == {status: 1}
     assert read_calls(sqlite_engine)[0].failure == failure
 
 
-def test_an_incomplete_file_leaves_the_rest_with_the_batch_until_it_is_taken_back(engine, tmp_path):
+def test_requests_missing_in_a_file_of_results_stay_in_the_batch_until_requeued(engine, tmp_path):
     create_run(engine, add_endpoint(engine, URL), ["one", "two", "three"])
     write(engine, tmp_path / "batch")
-    cut_line = json.dumps(result("r1"))[:80]
-    reading = read(engine, tmp_path / "results.jsonl", [result("r0"), cut_line])
+    cut_line = json.dumps(make_result("r1"))[:80]
+    reading = read(engine, tmp_path / "results.jsonl", [make_result("r0"), cut_line])
     assert (reading.ended, reading.unreadable, reading.left) == (1, [2], 2)
     with running_model_server() as server:
         assert work(engine).by_status == {RequestStatus.DONE: 1, RequestStatus.IN_BATCH: 2}
         assert server.connections == 0
     with unit_of_work(engine) as db:
         models.resume_run(db, by=BY, name="run", requeue_batched=True, now=NOW)
-    assert count(engine) == {RequestStatus.DONE: 1, RequestStatus.WAITING: 2}
+    assert count_by_status(engine) == {RequestStatus.DONE: 1, RequestStatus.WAITING: 2}
 
 
 def test_duplicates_and_unknown_ids_are_counted_and_change_nothing(engine, tmp_path):
     create_run(engine, add_endpoint(engine, URL), ["one"])
     write(engine, tmp_path / "batch")
-    lines = [result("r0", '{"answer": "first"}'), result("r0", '{"answer": "second"}'), result("other")]
+    lines = [
+        make_result("r0", '{"answer": "first"}'),
+        make_result("r0", '{"answer": "second"}'),
+        make_result("other"),
+    ]
     reading = read(engine, tmp_path / "results.jsonl", lines)
     again = read(engine, tmp_path / "again.jsonl", lines)
     assert (reading.ended, reading.known, reading.unknown) == (1, 1, ["other"])
@@ -149,12 +157,12 @@ def test_duplicates_and_unknown_ids_are_counted_and_change_nothing(engine, tmp_p
 def test_a_reply_that_fails_validation_is_corrected_in_the_next_batch(sqlite_engine, tmp_path):
     create_run(sqlite_engine, add_endpoint(sqlite_engine, URL), ["one"])
     write(sqlite_engine, tmp_path / "first")
-    reading = read(sqlite_engine, tmp_path / "results.jsonl", [result("r0", '{"reply": 1}')])
+    reading = read(sqlite_engine, tmp_path / "results.jsonl", [make_result("r0", '{"reply": 1}')])
     assert (reading.ended, reading.waiting) == (0, 1)
     [line] = write(sqlite_engine, tmp_path / "second")
     assert [message["role"] for message in line["body"]["messages"]] == ["user", "assistant", "user"]
-    read(sqlite_engine, tmp_path / "more.jsonl", [result("r0")])
-    assert count(sqlite_engine) == {RequestStatus.DONE: 1}
+    read(sqlite_engine, tmp_path / "more.jsonl", [make_result("r0")])
+    assert count_by_status(sqlite_engine) == {RequestStatus.DONE: 1}
 
 
 def test_a_folder_with_files_of_the_run_is_refused_and_the_requests_stay(sqlite_engine, tmp_path):
@@ -162,11 +170,11 @@ def test_a_folder_with_files_of_the_run_is_refused_and_the_requests_stay(sqlite_
     (tmp_path / "run-001.jsonl").write_text("kept", encoding="utf-8")
     with pytest.raises(Refused, match="so that no file is sent twice"):
         write(sqlite_engine, tmp_path)
-    assert count(sqlite_engine) == {RequestStatus.WAITING: 1}
+    assert count_by_status(sqlite_engine) == {RequestStatus.WAITING: 1}
     assert [path.name for path in tmp_path.glob("run*")] == ["run-001.jsonl"]
 
 
-def test_files_have_at_most_the_permitted_lines(sqlite_engine, tmp_path, monkeypatch):
+def test_files_have_at_most_the_permitted_number_of_lines(sqlite_engine, tmp_path, monkeypatch):
     monkeypatch.setattr("language_models.service.batches.MAX_LINES", 2)
     create_run(sqlite_engine, add_endpoint(sqlite_engine, URL), [f"{n}" for n in range(5)])
     files = models.write_batch_files(
@@ -177,8 +185,8 @@ def test_files_have_at_most_the_permitted_lines(sqlite_engine, tmp_path, monkeyp
     ]  # fmt: skip
 
 
-def test_a_batch_keeps_the_budget(sqlite_engine, tmp_path):
+def test_a_batch_stays_within_the_budget(sqlite_engine, tmp_path):
     endpoint = add_endpoint(sqlite_engine, URL)
     create_run(sqlite_engine, endpoint, [f"{n}" for n in range(5)], budget=Budget(max_calls=3))
     assert len(write(sqlite_engine, tmp_path)) == 3
-    assert count(sqlite_engine) == {RequestStatus.IN_BATCH: 3, RequestStatus.WAITING: 2}
+    assert count_by_status(sqlite_engine) == {RequestStatus.IN_BATCH: 3, RequestStatus.WAITING: 2}

@@ -34,7 +34,7 @@ from tests.storage.test_model_runs import (
 from tests.storage.worlds import NOW
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Calls at a time of each process, so at most so many can be under way when it is killed.
+#: Concurrent calls of each process: at most so many are in progress when it is killed.
 PARALLEL = 8
 
 
@@ -61,7 +61,7 @@ def wait_for_replies(server: ModelServer, count: int, process: subprocess.Popen)
 
 
 def make_texts(count: int) -> list[str]:
-    """Messages of which one in ten meets a fault first, and one in twenty gets no usable reply."""
+    """Return messages: of 20, three meet a fault first and one gets no usable reply."""
     faults = {
         3: "behave: unavailable 1",
         7: "behave: cut 1",
@@ -92,7 +92,7 @@ def test_a_killed_run_loses_nothing_and_repeats_no_stored_call(sqlite_engine, tm
             process.kill()
             process.communicate()
             sent_before = Counter(server.seen)
-            texts_before = read_texts_of(sqlite_engine, stored_before)
+            texts_before = read_texts(sqlite_engine, stored_before)
         process = start_resume(sqlite_engine, tmp_path)
         output, errors = process.communicate()
         assert process.returncode == 0, errors
@@ -100,14 +100,14 @@ def test_a_killed_run_loses_nothing_and_repeats_no_stored_call(sqlite_engine, tm
         assert {text: server.seen[text] - sent_before[text] for text in texts_before} == dict.fromkeys(
             texts_before, 0
         )
-        # Each kill can repeat the calls that were under way, and those that were answered and not yet stored.
+        # After each kill, calls in progress and answered calls that are not stored yet can be repeated.
         repeated = sum(server.replies.values()) - len(server.replies)
         assert repeated <= kills * 2 * PARALLEL
     check_ledger(sqlite_engine, requests)
     assert replay(sqlite_engine) == replay(sqlite_engine)
 
 
-def read_texts_of(engine, keys: set[str]) -> set[str]:
+def read_texts(engine, keys: set[str]) -> set[str]:
     with read_only_session(engine) as db:
         requests = models.list_requests(db, by=BY, name="run", status=RequestStatus.DONE, limit=10_000)
         details = [
@@ -122,7 +122,7 @@ def read_texts_of(engine, keys: set[str]) -> set[str]:
 
 
 def check_ledger(engine, requests: int) -> None:
-    """Every request has its outcome, one successful call at most, and the totals are those of the ledger."""
+    """Check: each request has its outcome and at most one successful call; the totals equal the ledger."""
     with read_only_session(engine) as db:
         run = models.load_run(db, by=BY, name="run")
         progress = models.load_progress(db, by=BY, name="run", now=NOW)
@@ -138,7 +138,7 @@ def check_ledger(engine, requests: int) -> None:
 
 
 @pytest.mark.full
-def test_a_stop_by_the_service_manager_stores_calls_under_way(sqlite_engine, tmp_path):
+def test_calls_in_progress_are_stored_if_the_service_manager_stops_the_run(sqlite_engine, tmp_path):
     with running_model_server(delay=0.05) as server:
         create_run(sqlite_engine, add_endpoint(sqlite_engine, server.url), [f"{n}" for n in range(300)])
         process = start_resume(sqlite_engine, tmp_path)
@@ -170,8 +170,8 @@ def local_model(tmp_path_factory):
         yield url
 
 
-#: The mix of the test below, by the last two digits of the request: 20 % go to the real model, 10 % meet a
-#: fault first, 5 % fail validation twice before a usable reply, 5 % get none, 60 % get a scripted reply.
+#: The requests of the test below, by the last two digits: 20 % go to the real model, 10 % meet a fault first,
+#: 5 % fail validation twice before a usable reply, 5 % get no usable reply, 60 % get a scripted reply.
 REAL = 'Is the heart enlarged? Reply {"answer": "yes"} or {"answer": "no"} and nothing else.'
 MIX = {
     **dict.fromkeys(range(0, 100, 5), REAL),
@@ -196,7 +196,7 @@ YES_OR_NO = SCHEMA | {"properties": {"answer": {"type": "string", "enum": ["yes"
         pytest.param(1000, 5, marks=pytest.mark.soak),
     ],
 )
-def test_a_killed_run_of_a_real_and_a_faulty_server_pays_every_call_once(
+def test_a_killed_run_with_real_and_faulty_replies_repeats_no_stored_call(
     sqlite_engine, tmp_path, local_model, requests, kills
 ):
     """The code path is tested; the quality of the replies is not measured."""
@@ -218,7 +218,7 @@ def test_a_killed_run_of_a_real_and_a_faulty_server_pays_every_call_once(
         for number in range(kills):
             process = start_resume(sqlite_engine, tmp_path)
             wait_for_replies(server, (number + 1) * requests // (kills + 2), process)
-            stored = {text_of(position) for position in read_answered_positions(sqlite_engine)}
+            stored = {make_mixed_text(position) for position in read_answered_positions(sqlite_engine)}
             process.kill()
             process.communicate()
             seen_when_stored = {text: server.seen[text] for text in stored} | seen_when_stored
@@ -228,7 +228,7 @@ def test_a_killed_run_of_a_real_and_a_faulty_server_pays_every_call_once(
         assert f"{requests:,} of {requests:,} requests ended" in output
         # No call that was stored before a kill was made again.
         assert {text: server.seen[text] for text in seen_when_stored} == seen_when_stored
-        # At each kill, the calls under way and those that were not stored yet are called again.
+        # After each kill, calls in progress and answered calls that are not stored yet can be repeated.
         repeated = sum(server.replies.values()) - len(server.replies)
         assert repeated <= kills * 2 * PARALLEL
     check_mixed_ledger(sqlite_engine, requests)
@@ -244,7 +244,7 @@ def test_a_killed_run_of_a_real_and_a_faulty_server_pays_every_call_once(
     assert len(files[0].read_bytes().splitlines()) == requests
 
 
-def text_of(number: int) -> str:
+def make_mixed_text(number: int) -> str:
     return f"{number} {MIX.get(number % 100, '')}".strip()
 
 
@@ -254,7 +254,7 @@ def create_mixed_run(engine, endpoint, count: int) -> None:
         ModelRequest(
             custom_id=f"r{number}",
             body={
-                "messages": [{"role": "user", "content": text_of(number)}],
+                "messages": [{"role": "user", "content": make_mixed_text(number)}],
                 "max_tokens": 12,
                 "temperature": 0,
                 "response_format": schema,
@@ -273,7 +273,7 @@ def read_answered_positions(engine) -> set[int]:
 
 
 def check_mixed_ledger(engine, requests: int) -> None:
-    """One successful call per answered request; the totals include those of faulty replies."""
+    """Check: each answered request has one successful call; the totals include faulty replies."""
     calls = read_calls(engine)
     successes = Counter(call.position for call in calls if call.failure is None)
     without_reply = {

@@ -1,4 +1,4 @@
-"""Runs of requests to language models: every fault has its outcome, nothing is lost, nothing paid twice."""
+"""Runs of requests to language models: every fault has its outcome, nothing is lost or paid twice."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_run_answers_every_request_and_the_ledger_has_each_call(engine, server
     assert (progress.run.calls, progress.run.prompt_tokens) == (40, 40 * PROMPT_TOKENS)
 
 
-#: Behaviour of the server: the outcome, and the number of rows in the ledger with their attempts.
+#: By behaviour of the server: the failure of the request, and the attempts of each of its ledger rows.
 OUTCOMES = {
     "ok": (None, [1]),
     "fenced": (None, [1]),
@@ -186,7 +186,7 @@ def test_tokens_of_replies_that_fail_validation_are_part_of_the_cost(sqlite_engi
     assert (run.calls, run.cost_nanos) == (3, 120_000)
 
 
-def test_a_failed_call_is_never_a_cache_hit_and_a_successful_one_is(sqlite_engine, fresh_server):
+def test_a_successful_call_is_reused_and_a_failed_call_is_not(sqlite_engine, fresh_server):
     endpoint = add_endpoint(sqlite_engine, fresh_server.url)
     create_run(sqlite_engine, endpoint, ["plain", "behave: refusal"], name="first")
     work(sqlite_engine, "first")
@@ -199,9 +199,9 @@ def test_a_failed_call_is_never_a_cache_hit_and_a_successful_one_is(sqlite_engin
 def test_the_correction_shows_the_model_its_reply_and_the_error(sqlite_engine, fresh_server):
     create_run(sqlite_engine, add_endpoint(sqlite_engine, fresh_server.url), ["behave: wrong_schema 1"])
     work(sqlite_engine)
-    _, reply, wish = fresh_server.bodies[1]["messages"]
+    _, reply, correction = fresh_server.bodies[1]["messages"]
     assert reply == {"role": "assistant", "content": '{"reply": "yes"}'}
-    assert "'answer' is a required property" in wish["content"]
+    assert "'answer' is a required property" in correction["content"]
 
 
 def test_the_correction_shows_the_reply_also_after_a_call_without_one(sqlite_engine, fresh_server):
@@ -263,7 +263,7 @@ def test_a_run_continues_at_the_new_address_of_its_endpoint(sqlite_engine, fresh
     assert work(sqlite_engine).by_status == {RequestStatus.DONE: 2}
 
 
-def test_a_run_keeps_its_endpoint_if_the_new_one_has_another_model(sqlite_engine, fresh_server):
+def test_a_run_keeps_its_endpoint_if_the_new_endpoint_has_another_model(sqlite_engine, fresh_server):
     before = add_endpoint(sqlite_engine, fresh_server.url)
     create_run(sqlite_engine, before, ["a"])
     add_endpoint(sqlite_engine, fresh_server.url, model="another")
@@ -271,14 +271,14 @@ def test_a_run_keeps_its_endpoint_if_the_new_one_has_another_model(sqlite_engine
         assert models.resume_run(db, by=BY, name="run", now=NOW).endpoint.id == before.id
 
 
-def test_an_equal_request_is_called_once_and_answers_both(engine, fresh_server):
+def test_one_call_answers_two_equal_requests(engine, fresh_server):
     create_run(engine, add_endpoint(engine, fresh_server.url), ["same", "same", "other"])
     assert work(engine).by_status == {RequestStatus.DONE: 3}
     assert fresh_server.seen == {"same": 1, "other": 1}
     assert [output for _, output, _ in replay(engine)] == ['{"answer": "yes"}'] * 3
 
 
-def test_the_same_command_resumes_and_another_set_of_requests_is_refused(sqlite_engine, fresh_server):
+def test_creating_a_run_again_resumes_it_and_is_refused_with_other_requests(sqlite_engine, fresh_server):
     endpoint = add_endpoint(sqlite_engine, fresh_server.url)
     create_run(sqlite_engine, endpoint, ["a", "b", "c"])
     work(sqlite_engine, most=2)
@@ -301,7 +301,7 @@ def test_a_custom_id_that_occurs_twice_is_refused(sqlite_engine, server):
 def test_no_request_is_sent_to_a_forbidden_endpoint(sqlite_engine, fresh_server):
     make_world(sqlite_engine)
     remote = add_endpoint(sqlite_engine, fresh_server.url)
-    # This server has no https, which a remote endpoint needs. So the stored endpoint is declared remote.
+    # A remote endpoint needs https, and this server has none. So the stored endpoint is made remote.
     with unit_of_work(sqlite_engine) as db:
         db.execute(text("UPDATE model_endpoint SET data_use = 'remote'"))
     with pytest.raises(Refused, match="dataset demo permits local endpoints only"):
@@ -330,7 +330,7 @@ def test_a_policy_that_changes_during_a_run_stops_it_before_the_next_call(sqlite
     [
         (Budget(max_calls=3), 3),
         # A call reserves 50 tokens of reply and the bytes of its prompt: 7 of text, 16 for the message and
-        # 110 of the schema, in all 183. It takes 30. So it is made while at most 300 - 183 = 117 are spent.
+        # 110 of the schema, in all 183. It uses 30. Calls are made while at most 300 - 183 = 117 are spent.
         (Budget(max_tokens=300), 4),
         (Budget(max_cost_nanos=300_000), 4),
     ],
@@ -382,7 +382,7 @@ def test_requests_of_a_killed_process_are_called_after_their_lease(engine, fresh
 
 
 @pytest.mark.full
-def test_a_pause_ends_the_work_and_open_continues_it(sqlite_engine):
+def test_a_pause_stops_the_work_and_resuming_continues_it(sqlite_engine):
     with running_model_server(delay=0.05) as slow:
         create_run(
             sqlite_engine, add_endpoint(sqlite_engine, slow.url), [f"pause {number}" for number in range(200)]
@@ -409,14 +409,18 @@ def test_a_stop_stores_finished_calls_and_returns_the_rest_to_waiting(sqlite_eng
         create_run(
             sqlite_engine, add_endpoint(sqlite_engine, slow.url), [f"stop {number}" for number in range(100)]
         )
-        made: list[int] = []
-        progress = work(sqlite_engine, report=made.append, should_stop=lambda: bool(made) and made[-1] >= 10)
+        reported_counts: list[int] = []
+        progress = work(
+            sqlite_engine,
+            report=reported_counts.append,
+            should_stop=lambda: bool(reported_counts) and reported_counts[-1] >= 10,
+        )
         assert progress.by_status[RequestStatus.DONE] == sum(slow.replies.values())
         assert set(progress.by_status) == {RequestStatus.DONE, RequestStatus.WAITING}
 
 
 class FailingQueue(RunQueue):
-    """Fails to store calls as often as ``failures`` states, as a locked database does."""
+    """A queue that fails to store calls ``failures`` times, as if the database were locked."""
 
     failures = 0
 
@@ -454,7 +458,7 @@ def test_calls_that_a_locked_database_refused_are_stored_at_a_later_attempt(sqli
         db.execute(text("UPDATE model_request SET status = 'waiting', worker = NULL, lease_until = NULL"))
     drive_with_failures(sqlite_engine, failures=2)
     assert [call.failure for call in read_calls(sqlite_engine)] == [None]
-    assert fresh_server.seen == {"plain": 2}  # one for each drive
+    assert fresh_server.seen == {"plain": 2}  # one call for each run of the driver
 
 
 def test_a_replay_with_the_endpoint_off_is_identical(sqlite_engine):
@@ -513,7 +517,7 @@ def test_keys_and_headers_of_the_environment_are_not_sent(sqlite_engine, fresh_s
     assert "authorization" not in fresh_server.headers[0]
 
 
-def test_the_message_names_a_missing_key_with_the_variable_that_holds_it(
+def test_the_error_for_a_missing_key_names_its_variable_and_a_file_can_hold_the_key(
     sqlite_engine, fresh_server, tmp_path, monkeypatch
 ):
     endpoint = add_endpoint(sqlite_engine, fresh_server.url, key_name="hospital")
@@ -581,7 +585,7 @@ def test_failed_requests_are_called_again_on_demand(sqlite_engine, fresh_server)
     assert work(sqlite_engine).by_status == {RequestStatus.DONE: 2}
 
 
-def test_bodies_with_a_field_that_cannot_be_honoured_are_refused():
+def test_request_bodies_with_unsupported_fields_are_refused():
     for field, value in (("stream", True), ("n", 2), ("model", "x"), ("messages", [])):
         with pytest.raises(InvalidValue, match=field):
             ModelRequest(custom_id="a", body=make_body("x") | {field: value})

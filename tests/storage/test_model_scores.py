@@ -1,4 +1,4 @@
-"""Scores of models on a released dataset: computed once, kept as files, and recorded on a private split."""
+"""Scores of models on a released dataset: computed once, kept as files, and audited on a private split."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def plan(name, *, split=Split.PUBLIC):
         )
 
 
-def answer(tmp_path, name, lines):
+def import_answers(tmp_path, name, lines):
     path = tmp_path / f"{name}.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     with unit_of_work() as db:
@@ -47,16 +47,18 @@ def answer(tmp_path, name, lines):
 
 
 def list_questions(name):
-    """(id, letter of the key) of the questions of an evaluation."""
+    """Return (id, letter of the key) of each question of an evaluation."""
     with unit_of_work() as db:
         answers = evaluations.load_answers(db, by=BY, name=name, now=now())
-    return [(item.question.id, "ABC"[key_of_exam(item.exam.number)]) for item in answers.questions]
+    return [(asked.question.id, "ABC"[key_of_exam(asked.exam.number)]) for asked in answers.questions]
 
 
 def find_evaluated_split(split=Split.PUBLIC):
     with read_only_session() as db:
         [evaluated_split] = [
-            item for item in evaluations.list_evaluated_splits(db, by=BY) if item.split == split
+            candidate
+            for candidate in evaluations.list_evaluated_splits(db, by=BY)
+            if candidate.split == split
         ]
     return evaluated_split
 
@@ -74,10 +76,13 @@ def test_scores_are_computed_once_and_again_after_new_answers(workspace_engine, 
         make_settings(name="Questions")
     with pytest.raises(NotFound, match="No model has answered"), read_only_session() as db:
         evaluations.find_evaluated_split(db, by=BY, release_id=1, split="public")
-    answer(
+    import_answers(
         tmp_path,
         "good",
-        [{"question_id": name, "raw": f"<answer>{key}</answer>"} for name, key in questions[:6]],
+        [
+            {"question_id": question_id, "raw": f"<answer>{key}</answer>"}
+            for question_id, key in questions[:6]
+        ],
     )
     evaluated_split = find_evaluated_split()
     with pytest.raises(NotFound, match="not computed yet"):
@@ -87,8 +92,10 @@ def test_scores_are_computed_once_and_again_after_new_answers(workspace_engine, 
     assert evaluations.compute_scores(**target, report=lambda *counts: reports.append(counts)) == 1
     assert reports[-1] == (12, 12)
     assert evaluations.compute_scores(**target) == 0
-    answer(
-        tmp_path, "good", [{"question_id": name, "raw": "<answer>A</answer>"} for name, _ in questions[6:]]
+    import_answers(
+        tmp_path,
+        "good",
+        [{"question_id": question_id, "raw": "<answer>A</answer>"} for question_id, _ in questions[6:]],
     )
     assert [item.evaluation.name for item in find_evaluated_split().waiting] == ["good"]
     assert evaluations.compute_scores(**target) == 1
@@ -99,23 +106,27 @@ def test_scores_are_computed_once_and_again_after_new_answers(workspace_engine, 
     assert (summary.accuracy.n, summary.accuracy.count) == (12, expected)
     assert (summary.answers.by_rule, summary.answers.missing) == (12, 0)
     digest = find_evaluated_split().digest
-    with unit_of_work() as db:  # an import that states sex and age of the exams later
+    with unit_of_work() as db:  # a later import that states the sex of the patients
         import_id = add_import(db, dataset_id=1, file_name="facts.jsonl", file_format="x", by=None, now=now())
         db.execute(update(ExamRow).values(sex="F"))
-    at_begin = find_evaluated_split().digest
+    digest_during_import = find_evaluated_split().digest
     with unit_of_work() as db:
         finish_import(db, import_id=import_id, file_sha256="0" * 64, questions=0, known=12, refused=0)
-    assert len({digest, at_begin, find_evaluated_split().digest}) == 3
+    assert len({digest, digest_during_import, find_evaluated_split().digest}) == 3
     assert evaluations.compute_scores(**target) == 1
     scored = evaluations.load_split_scores(by=BY, evaluated_split=find_evaluated_split())
     assert scored.questions.dimensions["sex"].values == ("F",)
 
 
-def test_a_private_split_is_recorded_at_each_opening_and_case(workspace_engine, tmp_path, capsys):
+def test_each_opening_of_the_results_or_a_case_of_a_private_split_is_audited(
+    workspace_engine, tmp_path, capsys
+):
     make_evaluation_world(workspace_engine, tmp_path / "workspace", private=0.5)
     plan("secret", split=Split.PRIVATE)
     questions = list_questions("secret")
-    answer(tmp_path, "secret", [{"question_id": name, "raw": key} for name, key in questions])
+    import_answers(
+        tmp_path, "secret", [{"question_id": question_id, "raw": key} for question_id, key in questions]
+    )
     evaluated_split = find_evaluated_split(Split.PRIVATE)
     assert (
         evaluations.compute_scores(by=BY, release_id=evaluated_split.release_id, split=evaluated_split.split)
@@ -154,7 +165,11 @@ def test_the_command_writes_the_tables_of_the_papers(workspace_engine, tmp_path,
     assert main(["evaluate", "scores", "demo", "v1"]) == 1
     assert "No model has answered the public split of demo v1" in capsys.readouterr().err
     plan("good")
-    answer(tmp_path, "good", [{"question_id": name, "raw": key} for name, key in list_questions("good")])
+    import_answers(
+        tmp_path,
+        "good",
+        [{"question_id": question_id, "raw": key} for question_id, key in list_questions("good")],
+    )
     out = tmp_path / "tables"
     assert main(["evaluate", "scores", "demo", "v1", "--out", str(out), "--published"]) == 0
     assert len(list(out.glob("*.csv"))) == len(list(out.glob("*.tex"))) == 6
@@ -165,11 +180,15 @@ def test_the_command_writes_the_tables_of_the_papers(workspace_engine, tmp_path,
     assert "is not a folder" in capsys.readouterr().err
 
 
-def test_scores_from_outside_join_the_tables(workspace_engine, tmp_path, capsys):
+def test_external_scores_are_added_to_the_tables(workspace_engine, tmp_path, capsys):
     make_evaluation_world(workspace_engine, tmp_path / "workspace")
     plan("good")
     questions = list_questions("good")
-    answer(tmp_path, "good", [{"question_id": name, "raw": f"{key} because"} for name, key in questions])
+    import_answers(
+        tmp_path,
+        "good",
+        [{"question_id": question_id, "raw": f"{key} because"} for question_id, key in questions],
+    )
     pairs = tmp_path / "pairs.jsonl"
     assert main(["evaluate", "scores", "demo", "v1", "--pairs", str(pairs)]) == 0
     lines = [json.loads(line) for line in pairs.read_text().splitlines()]
@@ -179,16 +198,17 @@ def test_scores_from_outside_join_the_tables(workspace_engine, tmp_path, capsys)
     columns = tmp_path / "columns.csv"
     head = "question_id,evaluation,name,version,score"
 
-    def write(*rows):
+    def import_columns(*rows):
         columns.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
         return main(
             ["evaluate", "scores", "demo", "v1", "--columns", str(columns), "--out", str(tmp_path / "t")]
         )
 
     rows = [
-        f"{name},good,BERTScore,deberta 0.3,{40 + position}" for position, (name, _) in enumerate(questions)
+        f"{question_id},good,BERTScore,deberta 0.3,{40 + position}"
+        for position, (question_id, _) in enumerate(questions)
     ]
-    assert write(*rows) == 0
+    assert import_columns(*rows) == 0
     table = list(csv.DictReader((tmp_path / "t" / "gemex-table-6.csv").read_text().splitlines()))
     assert table[0]["Single-choice BERTScore"] == "45.50"  # the mean of 40 to 51
     assert "Stored BERTScore (deberta 0.3)." in capsys.readouterr().out
@@ -200,16 +220,17 @@ def test_scores_from_outside_join_the_tables(workspace_engine, tmp_path, capsys)
         ("Q1,good,BERTScore,,4", "line 2: name and version: must not be empty"),
         ("Q1,good,BERTScore,1,nan", "line 2: score: 'nan' is not a number"),
     ):
-        assert write(row) == 1
+        assert import_columns(row) == 1
         assert message in capsys.readouterr().err
-    assert write("Q1,good,GREEN,1,4", "Q2,good,GREEN,2,4") == 1
+    assert import_columns("Q1,good,GREEN,1,4", "Q2,good,GREEN,2,4") == 1
     assert "line 3: version: '2' is not '1'" in capsys.readouterr().err
-    assert write("Q1,good,GREEN,1,4", "Q1,good,GREEN,1,4") == 1
+    assert import_columns("Q1,good,GREEN,1,4", "Q1,good,GREEN,1,4") == 1
     assert "has a score already" in capsys.readouterr().err
-    assert write("Q1,good,AR-score,1,4") == 1
+    assert import_columns("Q1,good,AR-score,1,4") == 1
     assert "AR-score is computed by Overread; choose another name" in capsys.readouterr().err
     [before] = find_evaluated_split().evaluations
-    assert write(f"{questions[0][0]},good,BERTScore,deberta 0.4,10") == 0  # replaces the former one
+    # The new version replaces the former column.
+    assert import_columns(f"{questions[0][0]},good,BERTScore,deberta 0.4,10") == 0
     [column] = find_evaluated_split().evaluations[0].columns
     assert (column.external.version, column.is_computed) == ("deberta 0.4", True)
     assert column.digest != before.columns[0].digest

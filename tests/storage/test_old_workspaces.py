@@ -1,4 +1,4 @@
-"""Workspaces that older commits made can be opened, repaired, backed up and restored."""
+"""Workspaces made by older commits can be opened, repaired, backed up and restored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.storage.worlds import NOW, make_world
 
 pytestmark = pytest.mark.full
 
-#: Made before 0007 had the table second_opinions.
+#: Commits at which the migration 0007 did not yet create the table second_opinions.
 WITHOUT_SECOND_OPINIONS = ("966ec8d", "1d45ff8")
 #: The migration 0007 of those commits, as run on PostgreSQL.
 OLD_0007 = """
@@ -65,7 +65,7 @@ UPDATE alembic_version SET version_num = '0007';
 """
 
 
-def old_workspace(name: str, home: Path) -> Workspace:
+def unpack_old_workspace(name: str, home: Path) -> Workspace:
     home.mkdir(exist_ok=True)
     unpack(name, home / "overread.sqlite")
     return Workspace(home=home, database_url=f"sqlite:///{home / 'overread.sqlite'}")
@@ -73,16 +73,16 @@ def old_workspace(name: str, home: Path) -> Workspace:
 
 @pytest.fixture
 def command(monkeypatch, capsys):
-    """Run a command on a workspace; return its output once it has ended with 0."""
+    """Run a command on a workspace, check that it exits with 0, and return its output."""
     used: set[str] = set()
 
     def run(workspace: Workspace, *arguments: str) -> str:
         monkeypatch.setenv("OVERREAD_HOME", str(workspace.home))
         monkeypatch.setenv("OVERREAD_DATABASE_URL", workspace.database_url)
         used.add(workspace.database_url)
-        ended = main(list(arguments))
+        exit_code = main(list(arguments))
         printed = capsys.readouterr()
-        assert ended == 0, printed.err
+        assert exit_code == 0, printed.err
         return printed.out
 
     yield run
@@ -93,68 +93,68 @@ def command(monkeypatch, capsys):
 
 @pytest.mark.parametrize("name", list_names())
 def test_an_old_workspace_can_be_opened_repaired_backed_up_and_restored(name, command, tmp_path):
-    old = old_workspace(name, tmp_path / "old")
+    old = unpack_old_workspace(name, tmp_path / "old")
     command(old, "migrate")
     assert list_differences(get_engine(old.database_url)) == []
     assigned = command(old, "assign", "Round 1", "--second-share", "0.2", "--to", "rosa", "ravi", "renate")
     assert "ravi got 9 questions of Round 1." in assigned
-    back_up_and_restore(old, empty_workspace(tmp_path), command)
+    back_up_and_restore(old, make_empty_workspace(tmp_path), command)
 
 
 @pytest.mark.parametrize("name", [list_names()[0], list_names()[-1]])
-def test_an_old_workspace_goes_to_a_server(name, postgres_engine, command, tmp_path):
-    old = old_workspace(name, tmp_path / "old")
+def test_an_old_workspace_can_be_restored_to_postgresql(name, postgres_engine, command, tmp_path):
+    old = unpack_old_workspace(name, tmp_path / "old")
     command(old, "migrate")
     back_up_and_restore(old, make_workspace(postgres_engine, tmp_path / "there"), command)
 
 
-def empty_workspace(folder: Path) -> Workspace:
+def make_empty_workspace(folder: Path) -> Workspace:
     """An empty destination for a restore."""
     return Workspace(home=folder / "there", database_url=f"sqlite:///{folder / 'there.sqlite'}")
 
 
-def back_up_and_restore(old: Workspace, there: Workspace, command) -> None:
+def back_up_and_restore(old: Workspace, restored: Workspace, command) -> None:
     """Check that the restored workspace has the schema and the same rows, except what a restore adds."""
-    made = make_backup(old, old.home / "old.backup", with_images=False, now=NOW)
-    assert check_backup(made.path).rows == made.manifest.rows
-    restore_backup(made.path, there, replace=True, now=LATER)
-    assert list_differences(get_engine(there.database_url)) == []
-    again = make_backup(there, old.home / "new.backup", with_images=False, now=LATER)
-    assert again.manifest.tables == made.manifest.tables
-    command(there, "audit", "verify")
+    backup = make_backup(old, old.home / "old.backup", with_images=False, now=NOW)
+    assert check_backup(backup.path).rows == backup.manifest.rows
+    restore_backup(backup.path, restored, replace=True, now=LATER)
+    assert list_differences(get_engine(restored.database_url)) == []
+    new_backup = make_backup(restored, old.home / "new.backup", with_images=False, now=LATER)
+    assert new_backup.manifest.tables == backup.manifest.tables
+    command(restored, "audit", "verify")
 
 
 @pytest.mark.parametrize("name", WITHOUT_SECOND_OPINIONS)
 def test_a_backup_of_an_old_workspace_that_was_never_repaired_can_be_restored(name, command, tmp_path):
     """The backup lacks a table of its revision; the restored workspace has it, empty."""
-    old = old_workspace(name, tmp_path / "old")
-    made = make_backup(old, tmp_path / "old.backup", with_images=False, now=NOW)
-    check_backup(made.path)
-    there = empty_workspace(tmp_path)
-    restore_backup(made.path, there, now=LATER)
-    assert list_differences(get_engine(there.database_url)) == []
-    command(there, "audit", "verify")
+    old = unpack_old_workspace(name, tmp_path / "old")
+    backup = make_backup(old, tmp_path / "old.backup", with_images=False, now=NOW)
+    check_backup(backup.path)
+    restored = make_empty_workspace(tmp_path)
+    restore_backup(backup.path, restored, now=LATER)
+    assert list_differences(get_engine(restored.database_url)) == []
+    command(restored, "audit", "verify")
 
 
 @pytest.mark.parametrize("name", list_names())
-def test_only_workspaces_from_before_0007_was_changed_lack_its_table(name, tmp_path):
-    workspace = old_workspace(name, tmp_path / "old")
+def test_only_workspaces_made_before_0007_was_changed_lack_its_new_table(name, tmp_path):
+    workspace = unpack_old_workspace(name, tmp_path / "old")
     connection = sqlite3.connect(workspace.home / "overread.sqlite")
-    count = "SELECT count(*) FROM sqlite_schema WHERE name = 'second_opinions'"
-    [there] = connection.execute(count).fetchone()
+    query = "SELECT count(*) FROM sqlite_schema WHERE name = 'second_opinions'"
+    [table_count] = connection.execute(query).fetchone()
     connection.close()
-    assert there == (name not in WITHOUT_SECOND_OPINIONS)
+    assert table_count == (name not in WITHOUT_SECOND_OPINIONS)
 
 
 @pytest.mark.parametrize("name", WITHOUT_SECOND_OPINIONS)
 def test_second_opinions_fail_before_the_repair_and_work_after(name, tmp_path, command):
-    """Does what the version whose last migration is 0009 did with such a workspace."""
-    engine = get_engine(old_workspace(name, tmp_path / "old").database_url)
+    """Upgrade such a workspace to 0009, the last migration of a former version, then to the newest."""
+    engine = get_engine(unpack_old_workspace(name, tmp_path / "old").database_url)
     upgrade(engine, "0009")
     with pytest.raises(NotNow):
-        seek(engine, batch="Round 1", to=["rosa", "ravi", "renate"])
+        request_second_opinions(engine, batch="Round 1", to=["rosa", "ravi", "renate"])
     upgrade(engine)
-    assert seek(engine, batch="Round 1", to=["rosa", "ravi", "renate"]) == 26
+    assert request_second_opinions(engine, batch="Round 1", to=["rosa", "ravi", "renate"]) == 26
 
 
 @pytest.mark.postgresql
@@ -164,10 +164,10 @@ def test_a_server_that_ran_the_old_0007_is_repaired(postgres_engine, command, tm
     command(make_workspace(postgres_engine, tmp_path), "migrate")
     assert list_differences(postgres_engine) == []
     make_world(postgres_engine, assigned_to=["ruth"])
-    assert seek(postgres_engine, batch="first", to=["remo"]) > 0
+    assert request_second_opinions(postgres_engine, batch="first", to=["remo"]) > 0
 
 
-def seek(engine: Engine, *, batch: str, to: list[str]) -> int:
+def request_second_opinions(engine: Engine, *, batch: str, to: list[str]) -> int:
     """Request second opinions on a fifth of the batch; return how many questions were assigned."""
     with unit_of_work(engine) as db:
         summary = review.request_second_opinions(

@@ -133,7 +133,7 @@ def test_deidentified_import_writes_no_original_data(db, tmp_path, workspace):
     assert [word for word in (b"Planted", b"7781234", b"555123", b"20190314") if word in stored_bytes] == []
 
 
-def test_hash_is_of_the_stored_file(db, tmp_path, workspace):
+def test_image_hash_is_that_of_the_deidentified_file(db, tmp_path, workspace):
     enable_deidentification(db)
     import_records(db, tmp_path, workspace)
     sha256 = db.execute(text("SELECT sha256 FROM image")).scalar_one()
@@ -260,11 +260,11 @@ def test_unranked_images_come_first_then_those_with_most_text(any_db, tmp_path, 
         record_fields["exam"]["id"] = f"exam {number}"
         record_fields["exam"]["radiographs"][0]["file"] = f"{number}.png"
     import_records(any_db, tmp_path, workspace, make_question(), *others)
-    looks = load_next_images(any_db, by=COMMAND_LINE, dataset="d", count=9)
-    ranks = [(looks[0].sha256, 1.0, 1), (looks[1].sha256, 30.0, 4)]
+    images = load_next_images(any_db, by=COMMAND_LINE, dataset="d", count=9)
+    ranks = [(images[0].sha256, 1.0, 1), (images[1].sha256, 30.0, 4)]
     record_ranks(any_db, by=COMMAND_LINE, ranking=("made up", ranks), now=NOW)
-    ranked_looks = load_next_images(any_db, by=COMMAND_LINE, dataset="d", count=9)
-    assert [look.score for look in ranked_looks] == [None, 30.0, 1.0]
+    ranked_images = load_next_images(any_db, by=COMMAND_LINE, dataset="d", count=9)
+    assert [image.score for image in ranked_images] == [None, 30.0, 1.0]
 
 
 def test_decided_image_is_counted_and_not_shown_again(db, tmp_path, workspace):
@@ -294,8 +294,8 @@ def test_changed_decision_is_appended_and_audited(any_db, tmp_path, workspace):
     decide_image(any_db, PixelDecision.REMOVE)
     decide_image(any_db, PixelDecision.NO_PATIENT_TEXT)
     assert any_db.execute(text("SELECT count(*) FROM pixel_decision")).scalar_one() == 2
-    looks = text("SELECT count(*) FROM audit_entry WHERE what = 'look for patients in pixels'")
-    assert any_db.execute(looks).scalar_one() == 2
+    audit_count = text("SELECT count(*) FROM audit_entry WHERE what = 'look for patients in pixels'")
+    assert any_db.execute(audit_count).scalar_one() == 2
 
 
 def test_decision_on_an_unknown_image_is_refused(db):

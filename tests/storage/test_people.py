@@ -79,7 +79,7 @@ def test_the_error_for_a_stale_change_of_roles_names_both_versions(engine):
 
 
 @pytest.mark.parametrize("what", ["disable", "roles"])
-def test_concurrent_removal_of_two_admins_keeps_one(engine, what):
+def test_concurrent_removal_of_two_admins_keeps_one_admin(engine, what):
     remove = {
         "disable": partial(accounts.disable_person, now=NOON),
         "roles": partial(accounts.change_roles, roles=[Role.REVIEWER], now=NOON),
@@ -195,7 +195,7 @@ def test_demo_people_have_the_published_password(engine):
         assert accounts.authenticate(db, name="anna", password=accounts.DEMO_PASSWORD).demo
 
 
-def test_demo_account_with_its_own_password_is_no_demo_account(engine):
+def test_demo_account_that_gets_its_own_password_stops_being_a_demo_account(engine):
     add_person(engine, demo=True)
     with unit_of_work(engine) as db:
         assert not accounts.set_password(db, by=BY, name="anna", password=PASSWORD, now=NOON).demo

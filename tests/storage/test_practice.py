@@ -1,4 +1,4 @@
-"""Practice sets: made of settled questions, judged with feedback, required for batches, in no other count."""
+"""Practice sets: made of settled questions, judged with feedback, required for batches, in no count."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ PLAN = review.PracticePlan(
 
 @pytest.fixture
 def world(engine) -> World:
-    """Twenty questions. Ruth judged ten; 1, 3 and 5 have a wrong key. The others are the batch "next"."""
+    """Twenty questions. Ruth judged ten; 1, 3 and 5 have a wrong key. The other ten are the batch "next"."""
     small_world = make_world(engine, questions=20)
     with unit_of_work(engine) as db:
         judged = make_batch(
             db, dataset_id=small_world.dataset_id, name="judged", questions=small_world.questions[:10]
         )
         assign_all(db, batch=judged, questions=small_world.questions[:10], person=small_world.people["ruth"])
-        following = make_batch(
+        next_batch = make_batch(
             db, dataset_id=small_world.dataset_id, name="next", questions=small_world.questions[10:]
         )
     judged_world = replace(small_world, batch=judged)
@@ -64,10 +64,10 @@ def world(engine) -> World:
         else:
             verdict = make_acceptance(judged_world, question=number)
         save_verdict(judged_world, verdict)
-    return replace(judged_world, extra={"next": following})
+    return replace(judged_world, extra={"next": next_batch})
 
 
-def create(world: World, plan: review.PracticePlan = PLAN):
+def create_practice(world: World, plan: review.PracticePlan = PLAN):
     with unit_of_work(world.engine) as db:
         return review.create_practice_from_batch(
             db, by=world.people["cora"], batch="judged", plan=plan, now=NOW
@@ -79,7 +79,7 @@ def assign_practice(world: World, name: str = "remo", practice: str = "practice"
         return review.assign_practice(db, by=world.people["cora"], practice=practice, to=[name], now=NOW)
 
 
-def require(world: World, *practices: str, batch: str = "next") -> review.BatchRequirement:
+def require_practices(world: World, *practices: str, batch: str = "next") -> review.BatchRequirement:
     with unit_of_work(world.engine) as db:
         return review.require_practice(db, by=world.people["cora"], batch=batch, practices=practices, now=NOW)
 
@@ -103,15 +103,15 @@ def judge(world: World, practice, *, find: int, accept: int, name: str = "remo")
     practice_world = replace(world, batch=replace(world.batch, id=practice.id))
     with read_only_session(world.engine) as db:
         sheet = review.load_sheet(db, person=world.people[name], batch_id=practice.id, now=NOW)
-    found = accepted = 0
+    faulty_count = sound_count = 0
     while sheet is not None:
         number = sheet.question_row_id
         if number in faulty:
-            found += 1
-            is_rejected, kind = found <= find, ErrorKind.WRONG_KEY
+            faulty_count += 1
+            is_rejected, kind = faulty_count <= find, ErrorKind.WRONG_KEY
         else:
-            accepted += 1
-            is_rejected, kind = accepted > accept, ErrorKind.WORDING
+            sound_count += 1
+            is_rejected, kind = sound_count > accept, ErrorKind.WORDING
         verdict = (
             make_rejection(practice_world, question=number, person=name, kind=kind)
             if is_rejected
@@ -132,7 +132,7 @@ def test_practice_set_has_the_requested_settled_questions(world):
     with read_only_session(world.engine) as db:
         candidates = review.count_practice_candidates(db, by=world.people["cora"], batch="judged")
     assert (candidates.sound, candidates.faulty, candidates.used, candidates.unsettled) == (7, 3, 0, 0)
-    practice = create(world)
+    practice = create_practice(world)
     assert (practice.sound, practice.faulty) == (4, 3)
     with read_only_session(world.engine) as db:
         candidates = review.count_practice_candidates(db, by=world.people["cora"], batch="judged")
@@ -141,7 +141,7 @@ def test_practice_set_has_the_requested_settled_questions(world):
 
 def test_too_few_settled_questions_are_refused_with_numbers(world):
     with pytest.raises(Refused, match=r"3 faulty questions .* but 4 requested"):
-        create(world, replace(PLAN, faulty=4))
+        create_practice(world, replace(PLAN, faulty=4))
 
 
 def test_open_and_disputed_questions_are_not_settled(world):
@@ -192,13 +192,13 @@ def test_invalid_known_answers_are_refused(value):
         parse_known_answers(f'{{"q1": {value}}}', file_name="known.json")
 
 
-def test_name_of_a_batch_is_refused(world):
+def test_practice_set_with_the_name_of_a_batch_is_refused(world):
     with pytest.raises(AlreadyThere, match="'next' exists"):
-        create(world, replace(PLAN, name="next"))
+        create_practice(world, replace(PLAN, name="next"))
 
 
 def test_no_questions_are_drawn_into_a_practice_set(world):
-    create(world)
+    create_practice(world)
     with unit_of_work(world.engine) as db, pytest.raises(Refused, match="'practice' is a practice set"):
         sampling.draw_batch(
             db, by=world.people["cora"], dataset="demo", plan=SamplingPlan(seed=99), batch_name="practice",
@@ -245,7 +245,7 @@ def test_question_with_an_open_report_has_no_known_answer(world):
 
 
 def test_practice_set_is_in_no_list_of_datasets_and_batches(world):
-    practice = create(world)
+    practice = create_practice(world)
     assign_practice(world)
     judge(world, practice, find=3, accept=4)
     with read_only_session(world.engine) as db:
@@ -259,7 +259,7 @@ def test_practice_set_is_in_no_list_of_datasets_and_batches(world):
             review.load_named_batch(db, by=cora, name="practice")
 
 
-def test_file_of_known_answers_names_unknown_questions(world):
+def test_error_for_a_file_of_known_answers_names_an_unknown_question(world):
     answers = parse_known_answers('{"q1": "wrong key", "nobody": []}', file_name="known.json")
     with unit_of_work(world.engine) as db, pytest.raises(NotFound, match=r"known.json: .*'nobody'"):
         review.create_practice_from_answers(
@@ -277,7 +277,7 @@ def test_reader_of_an_open_study_gets_no_practice_set_of_its_questions(world):
             db, by=cora, name="residents", source=SOURCE, design=make_design(16), protocol=Protocol(), now=NOW
         )
         studies.assign_readers(db, by=cora, study="residents", to=["remo"], now=NOW)
-    create(world)
+    create_practice(world)
     with pytest.raises(Refused, match="remo is a reader of the open study residents"):
         assign_practice(world)
     assert assign_practice(world, "ruth") == ("ruth",)
@@ -288,7 +288,7 @@ def test_reader_of_an_open_study_gets_no_practice_set_of_its_questions(world):
 
 # ------------------------------------------------------------------------------------- feedback and result
 def test_feedback_appears_after_the_verdict_only(world):
-    practice = create(world)
+    practice = create_practice(world)
     assign_practice(world)
     number = load_faulty(world, practice.id)[0]
     remo = world.people["remo"]
@@ -309,14 +309,14 @@ def test_feedback_appears_after_the_verdict_only(world):
         )
 
 
-def test_result_counts_found_and_accepted_with_intervals(world):
-    practice = create(world)
+def test_result_counts_errors_found_and_sound_questions_accepted_with_intervals(world):
+    practice = create_practice(world)
     assert assign_practice(world) == ("remo",)
     assert assign_practice(world) == ()  # a second click assigns nothing
     assert load_result(world, practice).state is PracticeState.OPEN
     judge(world, practice, find=2, accept=3)
     score = load_result(world, practice)
-    # 2 of 3 is .67, the mark .6; 3 of 4 is .75, the mark .75
+    # Found: 2 of 3 is .67; the pass mark is .6. Accepted: 3 of 4 is .75; the pass mark is .75.
     assert (score.found.count, score.found.n, score.accepted.count, score.accepted.n) == (2, 3, 3, 4)
     assert score.state is PracticeState.PASSED
     assert score.found.low < 2 / 3 < score.found.high
@@ -329,8 +329,8 @@ def test_result_counts_found_and_accepted_with_intervals(world):
 
 # --------------------------------------------------------------------------------------------- requirement
 def test_reviewer_who_fails_gets_no_batch(world):
-    practice = create(world)
-    require(world, "practice")
+    practice = create_practice(world)
+    require_practices(world, "practice")
     with pytest.raises(Refused, match=r"requires a passed practice set .practice.*remo.*exempt the reviewer"):
         assign_next(world)
     assign_practice(world)
@@ -345,17 +345,20 @@ def test_reviewer_who_fails_gets_no_batch(world):
 
 
 def test_reviewer_who_passes_gets_the_batch(world):
-    practice = create(world)
-    require(world, "practice")
+    practice = create_practice(world)
+    require_practices(world, "practice")
     assign_practice(world)
     judge(world, practice, find=3, accept=4)
     assert assign_next(world).total == 10
 
 
 def test_one_passed_set_of_two_is_sufficient(world):
-    small = replace(PLAN, sound=2, faulty=1)
-    first, second = create(world, small), create(world, replace(small, name="second try"))
-    require(world, "practice", "second try")
+    small_plan = replace(PLAN, sound=2, faulty=1)
+    first, second = (
+        create_practice(world, small_plan),
+        create_practice(world, replace(small_plan, name="second try")),
+    )
+    require_practices(world, "practice", "second try")
     assign_practice(world)
     judge(world, first, find=0, accept=2)
     assign_practice(world, practice="second try")
@@ -365,10 +368,10 @@ def test_one_passed_set_of_two_is_sufficient(world):
     assert assign_next(world).total == 10
 
 
-def test_extended_requirement_keeps_its_rows(world):
-    small = replace(PLAN, sound=2, faulty=1)
-    create(world, small)
-    create(world, replace(small, name="second"))
+def test_changed_requirement_keeps_the_date_of_each_practice_set_that_stays(world):
+    small_plan = replace(PLAN, sound=2, faulty=1)
+    create_practice(world, small_plan)
+    create_practice(world, replace(small_plan, name="second"))
     for hours, names in enumerate((["practice"], ["practice", "second"], ["second"])):
         with unit_of_work(world.engine) as db:
             review.require_practice(
@@ -383,10 +386,10 @@ def test_extended_requirement_keeps_its_rows(world):
 
 
 @pytest.mark.full
-def test_requirement_changes_are_on_record_for_a_checkpoint(world, tmp_path):
-    create(world)
+def test_changed_requirements_are_no_fault_after_a_checkpoint(world, tmp_path):
+    create_practice(world)
     workspace = make_workspace(world.engine, tmp_path / "home")
-    require(world, "practice")
+    require_practices(world, "practice")
     with read_only_session(world.engine) as db:
         measured = verify_and_write_digests(db, by=command_line_person(), workspace=workspace, deposits=None)
     with unit_of_work(world.engine) as db:
@@ -403,9 +406,9 @@ def test_requirement_changes_are_on_record_for_a_checkpoint(world, tmp_path):
 
 
 def test_requirement_locks_questions_that_were_assigned_before(world):
-    practice = create(world)
+    practice = create_practice(world)
     assign_next(world)
-    require(world, "practice")
+    require_practices(world, "practice")
     batch_id, remo = world.extra["next"].id, world.people["remo"]
     next_world = replace(world, batch=world.extra["next"])
     with read_only_session(world.engine) as db:
@@ -426,21 +429,21 @@ def test_requirement_locks_questions_that_were_assigned_before(world):
     ):
         review.load_page(db, person=remo, batch_id=batch_id, now=NOW)
     with read_only_session(world.engine) as db:
-        listed = {item.batch.name: item for item in review.list_batches_for_reviewer(db, person=remo)}
+        listed = {entry.batch.name: entry for entry in review.list_batches_for_reviewer(db, person=remo)}
     assert (listed["next"].is_locked, listed["practice"].is_practice, listed["practice"].is_locked) == (
         True, True, False,
     )  # fmt: skip
     judge(world, practice, find=0, accept=4)
     with read_only_session(world.engine) as db, pytest.raises(Refused, match=r"Not passed: practice. Ask"):
         review.load_page(db, person=remo, batch_id=batch_id, now=NOW)
-    require(world)  # no requirement any more
+    require_practices(world)  # no requirement any more
     with read_only_session(world.engine) as db:
         assert review.load_page(db, person=remo, batch_id=batch_id, now=NOW) is not None
 
 
 def test_exemption_opens_the_batch_and_is_on_record(world):
-    create(world)
-    require(world, "practice")
+    create_practice(world)
+    require_practices(world, "practice")
     cora = world.people["cora"]
     with unit_of_work(world.engine) as db, pytest.raises(InvalidValue, match="reason"):
         review.exempt_reviewer(db, by=cora, batch="next", reviewer="remo", reason=" ", now=NOW)
@@ -461,7 +464,7 @@ def test_exemption_opens_the_batch_and_is_on_record(world):
 
 
 def test_reviewer_sees_only_own_practice(world):
-    practice = create(world)
+    practice = create_practice(world)
     assign_practice(world)
     with read_only_session(world.engine) as db:
         assert review.load_own_practice(db, person=world.people["ruth"], batch_id=practice.id) is None

@@ -89,7 +89,7 @@ def test_answers_and_free_text_are_imported_with_their_parsing_rule(study_world,
     ],
 )  # fmt: skip
 @pytest.mark.slow
-def test_bad_line_refuses_the_file_naming_line_and_field(study_world, tmp_path, line, field):
+def test_a_file_with_a_bad_line_is_refused_with_line_and_field(study_world, tmp_path, line, field):
     first_id, second_id = [case.blind_case.question_id for case in list_study_cases(study_world)][:2]
     if line.get("question_id") == "Q":
         line = line | {"question_id": second_id}
@@ -111,7 +111,7 @@ def test_a_stated_probability_is_stored_with_its_answer(study_world, tmp_path):
     import_lines(study_world, tmp_path / "m.jsonl", lines)
     with read_only_session(study_world.engine) as db:
         [model] = list_models(db)
-        stored = {item.probability for item in iterate_predictions(db, model_id=model.id)}
+        stored = {prediction.probability for prediction in iterate_predictions(db, model_id=model.id)}
     assert stored == {0.87, 1.0, None}
 
 
@@ -181,7 +181,7 @@ def test_unknown_sources_and_missing_permission_are_refused(study_world, tmp_pat
 
 
 def write_rexrank(path, records):
-    """As ReXrank writes it: the records of its input with the field model_prediction, by question id."""
+    """Write the file that ReXrank writes: its input records with model_prediction, by question id."""
     path.write_text(json.dumps(records, indent=1), encoding="utf-8")
 
 

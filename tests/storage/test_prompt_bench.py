@@ -106,7 +106,7 @@ def test_a_bench_asks_every_version_about_the_same_reports(engine, server):
 
 
 @pytest.mark.slow
-def test_an_expert_sees_all_outputs_once_in_an_order_of_their_own_without_the_version(engine, server):
+def test_each_expert_sees_all_outputs_once_in_their_own_order_without_the_version(engine, server):
     world, bench = make_bench(engine, server, reports=4)
     sheet = open_output(engine, world.people["ruth"], bench)
     assert [output.letter for output in sheet.outputs] == ["A", "B"]
@@ -145,7 +145,7 @@ def test_a_score_is_undone_and_corrected_and_every_revision_is_kept(engine, serv
     again = open_output(engine, ruth, bench)
     assert (again.cell, again.score, again.revision, again.task.done) == (sheet.cell, None, 2, 0)
     score(engine, ruth, bench, sheet.cell, 4, revision=3)
-    score(engine, ruth, bench, sheet.cell, 4, revision=3)  # the request repeated, as after a lost reply
+    score(engine, ruth, bench, sheet.cell, 4, revision=3)  # the repeated request, as after a lost reply
     with read_only_session(engine) as db:
         rows = db.execute(text("SELECT revision, score FROM bench_score ORDER BY revision")).all()
         [row] = models.list_bench_scores(db, by=BY, name="May")
@@ -173,11 +173,11 @@ def test_only_experts_of_the_bench_score_it_and_see_its_radiographs(engine, serv
     world, bench = make_bench(engine, server)
     ruth = world.people["ruth"]
     sheet = open_output(engine, ruth, bench)
-    stranger = replace(world.people["rolf"], disabled_at=None)
+    non_expert = replace(world.people["rolf"], disabled_at=None)
     with pytest.raises(NotFound, match="does not score prompt bench"):
-        open_output(engine, stranger, bench)
+        open_output(engine, non_expert, bench)
     with pytest.raises(NotFound, match="does not score prompt bench"):
-        score(engine, stranger, bench, sheet.cell, 3)
+        score(engine, non_expert, bench, sheet.cell, 3)
     with pytest.raises(InvalidValue, match="must be 1 to 5"):
         score(engine, ruth, bench, sheet.cell, 6)
     with pytest.raises(NotFound, match="no such output"):
@@ -186,7 +186,7 @@ def test_only_experts_of_the_bench_score_it_and_see_its_radiographs(engine, serv
     with read_only_session(engine) as db:
         assert models.find_bench_image(db, person=ruth, **exams) is not None
         with pytest.raises(NotAllowed, match="scores no outputs about exam"):
-            models.find_bench_image(db, person=stranger, **exams)
+            models.find_bench_image(db, person=non_expert, **exams)
         with pytest.raises(NotFound):
             models.find_bench_image(db, person=ruth, **exams | {"radiograph_key": "oblique"})
 
@@ -208,16 +208,16 @@ def test_an_expert_with_scores_stays_and_nobody_without_the_role_is_added(engine
 def test_an_expert_reads_the_report_only_after_the_last_score(engine, server):
     world, bench = make_bench(engine, server, reports=1)
     ruth = world.people["ruth"]
-    both = replace(ruth, roles=ruth.roles | {Role.COORDINATOR})
+    with_both_roles = replace(ruth, roles=ruth.roles | {Role.COORDINATOR})
     for service in (models.load_bench_report, models.list_bench_scores):
         with (
             pytest.raises(Refused, match="opens when you have given all scores"),
             read_only_session(engine) as db,
         ):
-            service(db, by=both, name="May")
+            service(db, by=with_both_roles, name="May")
     score_all(engine, ruth, bench, lambda _: 3)
     with read_only_session(engine) as db:
-        assert models.load_bench_report(db, by=both, name="May").means[0].mean.estimate == 3
+        assert models.load_bench_report(db, by=with_both_roles, name="May").means[0].mean.estimate == 3
 
 
 @pytest.mark.slow
@@ -259,8 +259,8 @@ def test_the_report_has_paired_differences_clustered_by_report_and_agreement(eng
     )
     agreement = report.agreement[0]
     assert (agreement.first, agreement.second, agreement.kappa.n) == ("remo", "ruth", 8)
-    # Quadratic weights: 1 - mean squared difference / that expected by chance. remo and ruth differ by 1 in
-    # outputs 4 against 5 and 1 against 2: 2 / 8.
+    # Quadratic weights: 1 - mean squared difference / mean squared difference expected by chance. In two of
+    # eight outputs, ruth and remo differ by 1 (4 and 5, 1 and 2): 2 / 8.
     ruth = np.array([3, 4, 2, 3, 4, 4, 1, 3])
     remo = np.array([3, 5, 2, 3, 4, 4, 2, 3])
     expected = np.mean((ruth[:, None] - remo[None, :]) ** 2)
@@ -274,7 +274,7 @@ def test_the_report_has_paired_differences_clustered_by_report_and_agreement(eng
 
 
 @pytest.mark.full
-def test_a_bench_that_cannot_be_made_is_refused_with_the_reason(sqlite_engine, server):
+def test_a_bench_with_invalid_settings_is_refused_with_the_reason(sqlite_engine, server):
     make_bench(sqlite_engine, server)
     fields: dict[str, Any] = {
         "name": "June",

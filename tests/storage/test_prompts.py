@@ -84,7 +84,7 @@ def create_prompt_run(engine, endpoint, version, *, dataset=None, images=()):
         )  # fmt: skip
 
 
-def test_examples_become_part_of_the_next_version_and_the_old_one_stays(prompt_engine):
+def test_examples_become_part_of_the_next_version_and_the_old_version_stays(prompt_engine):
     numbers = [
         write_example(prompt_engine),
         write_example(prompt_engine, exam="E2", variables={"report": "Line 1.\nLine 2."}),
@@ -107,7 +107,7 @@ def test_examples_become_part_of_the_next_version_and_the_old_one_stays(prompt_e
         write_example(prompt_engine)
 
 
-def test_an_example_that_does_not_fit_is_refused_with_its_field(prompt_engine):
+def test_an_invalid_example_is_refused_with_the_reason(prompt_engine):
     with pytest.raises(InvalidValue, match="examples 1 reply: does not match the schema"):
         write_example(prompt_engine, reply='{"reply": "yes"}')
     with pytest.raises(InvalidValue, match="examples 1 variables: must have the variables of user: report"):
@@ -136,7 +136,7 @@ def test_a_removed_example_is_not_exported(prompt_engine):
             action()
 
 
-def test_an_exam_is_drawn_among_those_with_a_report(prompt_engine):
+def test_the_source_of_an_example_is_drawn_from_the_exams_with_a_report(prompt_engine):
     with unit_of_work(prompt_engine) as db:
         db.execute(text("UPDATE exam SET report = NULL WHERE key <> 'E3'"))
     with read_only_session(prompt_engine) as db:
@@ -154,8 +154,8 @@ def test_an_exam_is_drawn_among_those_with_a_report(prompt_engine):
 
 
 @pytest.mark.slow
-def test_a_prompt_with_text_of_a_dataset_is_not_sent_where_that_dataset_may_not_be(prompt_engine, server):
-    """The run itself has no dataset, so before, the report in its example left for a remote endpoint."""
+def test_a_prompt_with_text_of_a_dataset_is_sent_only_to_endpoints_permitted_for_it(prompt_engine, server):
+    """The run has no dataset, so the report in its example was once sent to a remote endpoint."""
     version = export(prompt_engine, write_example(prompt_engine))
     endpoint = add_endpoint(prompt_engine, server.url)
     create_prompt_run(prompt_engine, endpoint, version)
@@ -175,7 +175,7 @@ def test_a_prompt_with_text_of_a_dataset_is_not_sent_where_that_dataset_may_not_
     assert SECRETS["report"] in str(server.bodies[0]["messages"][0]["content"])
 
 
-def test_a_dataset_of_an_example_that_is_not_here_permits_local_endpoints_only(prompt_engine, server):
+def test_an_example_of_an_unknown_dataset_permits_local_endpoints_only(prompt_engine, server):
     content = f'{CONTENT}\n[[examples]]\ndataset = "elsewhere"\nvariables.report = "x"\nreply = \'{REPLY}\'\n'
     with unit_of_work(prompt_engine) as db:
         version, _ = models.save_prompt(db, by=BY, content=content, note="x", now=NOW)
@@ -199,7 +199,7 @@ def test_a_radiograph_with_patient_text_is_in_no_example(prompt_engine):
 
 
 @given(st.text(), st.text().filter(str.strip))
-def test_any_text_of_an_example_survives_the_prompt_file(report, reply):
+def test_any_text_of_an_example_is_read_back_unchanged_from_the_prompt_file(report, reply):
     example = Example(variables={"report": report}, reply=reply, dataset="demo", images=("0" * 64,))
     content = add_examples('name = "p"\nuser = "${report}"\n', [example, example])
     assert parse_prompt(content).examples == (example,)

@@ -78,8 +78,8 @@ def load_all(engine):
         }
 
 
-def test_an_import_stores_the_origin_of_those_questions_that_state_one(importer):
-    # q-3 is read one by one, because a closed question is checked individually
+def test_an_import_stores_the_origin_of_questions_that_state_an_origin(importer):
+    # q-3 is read individually, because it is a closed question
     closed = {"format": "closed", "options": ..., "answer": "no", "task": ...}
     importer(
         to_json_lines(
@@ -91,7 +91,7 @@ def test_an_import_stores_the_origin_of_those_questions_that_state_one(importer)
     assert load_all(importer.engine) == {"q-1": PROVENANCE, "q-3": Provenance(record="CXR3")}
 
 
-def test_a_refused_question_leaves_the_origins_of_the_others_with_them(importer):
+def test_a_refused_question_does_not_shift_the_origins_of_other_questions(importer):
     importer(
         to_json_lines(
             make_record(1, provenance=RECORD, answer=[9]),
@@ -177,29 +177,33 @@ def test_the_origin_of_a_private_question_is_with_its_key(judged_world, tmp_path
     write_test_release(
         judged_world, tmp_path / "v1", with_reports=True, split=SplitPlan(private_share=0.5, seed=1)
     )
-    private = {line["id"] for line in read_lines(tmp_path / "v1" / "private" / "questions.jsonl")}
-    public = {line["question_id"] for line in read_lines(tmp_path / "v1" / "provenance.jsonl")}
-    kept = {line["question_id"] for line in read_lines(tmp_path / "v1-keys" / "provenance.jsonl")}
-    assert kept
-    assert kept <= private
-    assert not public & private
+    private_ids = {line["id"] for line in read_lines(tmp_path / "v1" / "private" / "questions.jsonl")}
+    public_ids = {line["question_id"] for line in read_lines(tmp_path / "v1" / "provenance.jsonl")}
+    key_ids = {line["question_id"] for line in read_lines(tmp_path / "v1-keys" / "provenance.jsonl")}
+    assert key_ids
+    assert key_ids <= private_ids
+    assert not public_ids & private_ids
     assert "provenance" in REVEALING_FIELDS
 
 
-def test_a_release_without_origins_has_no_such_file(sqlite_engine, tmp_path):
+def test_a_release_without_origins_has_no_provenance_file(sqlite_engine, tmp_path):
     write_test_release(make_judged_world(sqlite_engine), tmp_path / "v1")
     assert not (tmp_path / "v1" / "provenance.jsonl").exists()
 
 
 # --------------------------------------------------------------------------------------------- patient data
 def test_patient_data_in_an_origin_is_found_once(importer):
-    """A sentence of the report is searched in the report, a bullet where it is."""
-    dated = "Compared with 12 March 2019, the effusion is larger."
+    """A sentence of the report is searched only in the report, a bullet in the origin."""
+    dated_sentence = "Compared with 12 March 2019, the effusion is larger."
     evidence = [
-        {"kind": "sentence", "text": dated},
+        {"kind": "sentence", "text": dated_sentence},
         {"kind": "bullet", "text": "Seen by Dr. Sarah Miller on 14 May 2018."},
     ]
-    importer(to_json_lines(make_record(1, report=dated, provenance={"record": "CXR1", "evidence": evidence})))
+    importer(
+        to_json_lines(
+            make_record(1, report=dated_sentence, provenance={"record": "CXR1", "evidence": evidence})
+        )
+    )
     workspace = Workspace(home=importer.folder, database_url="")
     with read_only_session(importer.engine) as db:
         result = find_hits(db, by=BY, dataset="d", workspace=workspace)

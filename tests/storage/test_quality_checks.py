@@ -90,7 +90,7 @@ def test_a_run_finds_the_same_problems_as_the_import(dataset_importer):
     assert load_problems(dataset_importer) == before
 
 
-def test_a_second_run_has_nothing_to_do_and_later_ones_check_new_questions_only(dataset_importer):
+def test_a_second_run_has_nothing_to_do_and_later_runs_check_new_questions_only(dataset_importer):
     run(dataset_importer)
     assert run(dataset_importer).questions == 0
     dataset_importer(to_json_lines(make_record(4, category=None)), name="later.jsonl")
@@ -98,7 +98,7 @@ def test_a_second_run_has_nothing_to_do_and_later_ones_check_new_questions_only(
     assert load_saved_report(dataset_importer).count_of(Check.COMPLETENESS) == 2
 
 
-def test_a_changed_setting_checks_all_questions_again_by_that_check(dataset_importer):
+def test_after_a_change_of_its_setting_a_check_runs_on_all_questions_again(dataset_importer):
     run(dataset_importer)
     change(dataset_importer, set_minimum_explanation, characters=200)
     assert not load_saved_report(dataset_importer).is_complete
@@ -125,7 +125,7 @@ def test_a_new_version_of_a_check_checks_all_questions_again(dataset_importer, m
     assert run(dataset_importer).questions == 0
 
 
-def test_no_block_walks_through_all_questions_or_problems_of_the_dataset(sqlite_engine, tmp_path):
+def test_no_block_scans_all_questions_or_problems_of_the_dataset(sqlite_engine, tmp_path):
     importer = Importer(sqlite_engine, tmp_path)
     importer(to_json_lines(make_record(1)))
     statements: list[tuple[str, tuple[object, ...]]] = []
@@ -135,15 +135,18 @@ def test_no_block_walks_through_all_questions_or_problems_of_the_dataset(sqlite_
         lambda connection, cursor, statement, parameters, *_: statements.append((statement, parameters)),
     )
     run(importer)
-    on_ranges = [item for item in statements if "question_id <= " in item[0] or "question.id > " in item[0]]
-    counts = [item for item in on_ranges if item[0].startswith("SELECT count")]  # once per run
+    range_statements = [
+        pair for pair in statements if "question_id <= " in pair[0] or "question.id > " in pair[0]
+    ]
+    # The questions are counted once per run.
+    count_statements = [pair for pair in range_statements if pair[0].startswith("SELECT count")]
     plans = []
     with sqlite_engine.connect() as connection:
-        for statement, parameters in on_ranges:
+        for statement, parameters in range_statements:
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
             plans.append(" ".join(row.detail for row in plan))
-    assert len(plans) - len(counts) >= 3  # questions, image widths, earlier problems
-    assert sum("dataset_id=?" in plan for plan in plans) == len(counts) == 1
+    assert len(plans) - len(count_statements) >= 3  # questions, image widths, earlier problems
+    assert sum("dataset_id=?" in plan for plan in plans) == len(count_statements) == 1
 
 
 def test_all_questions_can_be_checked_again(dataset_importer):
@@ -152,8 +155,8 @@ def test_all_questions_can_be_checked_again(dataset_importer):
     assert run(dataset_importer).questions == 3
 
 
-def test_a_run_that_stops_continues_where_it_was(dataset_importer, small_blocks):
-    """The second block fails; the first has been stored with the place up to which it was checked."""
+def test_a_failed_run_continues_after_the_last_stored_block(dataset_importer, small_blocks):
+    """The second block fails; the first is stored with the position up to which questions are checked."""
     opened: list[None] = []
 
     @contextmanager
@@ -185,7 +188,7 @@ def test_progress_counts_questions(dataset_importer, small_blocks):
     assert calls == [(2, 3), (3, 3)]
 
 
-def test_others_can_save_while_questions_are_checked(dataset_importer):
+def test_other_people_can_save_while_questions_are_checked(dataset_importer):
     def save(_done, _total):
         with unit_of_work(dataset_importer.engine, lock_timeout_ms=0) as db:
             switch_check(db, by=BY, dataset="d", check=Check.TYPES, is_on=False, now=NOW)
@@ -213,7 +216,7 @@ def test_a_question_is_valid_if_no_check_that_is_on_reports_a_problem(dataset_im
     assert load_saved_report(dataset_importer).valid == 0
 
 
-def test_the_counts_of_a_check_add_up(dataset_importer):
+def test_the_counts_of_a_check_add_up_to_all_questions(dataset_importer):
     run(dataset_importer)
     for line in load_saved_report(dataset_importer).lines:
         assert line.passed + line.with_problem + sum(line.not_checked.values()) + line.not_run == 3
@@ -228,7 +231,7 @@ def test_results_of_a_question_state_each_check(dataset_importer):
     assert results[Check.FORMAT].problem.field == "explanation"
 
 
-def test_two_runs_at_the_same_time_store_the_same_as_one(dataset_importer, small_blocks):
+def test_two_runs_at_the_same_time_store_the_same_as_one_run(dataset_importer, small_blocks):
     before = load_problems(dataset_importer)
     run(
         dataset_importer,
@@ -265,7 +268,7 @@ def test_an_empty_dataset_has_nothing_to_check(engine, tmp_path):
     assert load_saved_report(importer).valid == 0
 
 
-def test_results_of_another_stage_are_refused_for_checks_that_run_here(dataset_importer):
+def test_recorded_results_are_refused_for_a_check_that_run_checks_runs(dataset_importer):
     with unit_of_work(dataset_importer.engine) as db, pytest.raises(ValueError, match="run_checks"):
         record_results(
             db, by=BY, dataset="d", check=Check.TYPES, settings={}, through=3,
@@ -293,19 +296,20 @@ GEMEX = {
 
 
 @pytest.mark.slow
-def test_fields_that_a_format_does_not_have_are_not_missing(importer_of_formats):
+def test_fields_that_a_format_does_not_have_are_not_reported_as_missing(importer_of_formats):
     """VQA-RAD has no explanations, tiers or categories, and GEMeX has no tiers or categories."""
     report = load_saved_report(importer_of_formats)
     assert report.questions == 6
     assert [(count.check, count.field, count.questions) for count in report.counts] == [
         (Check.TYPES, "stem", 1),  # "12 / 7?" contains no letters
-        (Check.COMPLETENESS, "explanation", 1),  # the second of GEMeX
-        (Check.COMPLETENESS, "explanation, difficulty, category", 1),  # the second of the native file
+        (Check.COMPLETENESS, "explanation", 1),  # the second question of the GEMeX file
+        # the second question of the native file
+        (Check.COMPLETENESS, "explanation, difficulty, category", 1),
     ]
 
 
 @pytest.mark.slow
-def test_check_again_uses_the_format_of_each_file(importer_of_formats):
+def test_checking_again_uses_the_format_of_each_file(importer_of_formats):
     before = load_saved_report(importer_of_formats)
     run(importer_of_formats)
     assert load_saved_report(importer_of_formats).counts == before.counts

@@ -68,7 +68,7 @@ def test_design_can_limit_cases_to_one_per_exam(engine: Engine) -> None:
     assert len(exams) == len(set(exams)) == 12
 
 
-def test_cases_can_come_from_a_batch_only(engine: Engine) -> None:
+def test_all_cases_of_a_study_can_come_from_one_batch(engine: Engine) -> None:
     source = CaseSource(kind=SourceKind.BATCH, dataset="demo", name="first")
     study_world = make_study_world(engine, source=source)
     with read_only_session(engine) as db:
@@ -137,7 +137,7 @@ def test_reading_conditions_are_fixed_after_the_first_answer(engine: Engine, cha
         )
 
 
-def test_readers_can_change_until_the_first_answer(engine: Engine) -> None:
+def test_readers_can_be_changed_only_until_the_first_answer(engine: Engine) -> None:
     study_world = make_study_world(engine)
     with unit_of_work(engine) as db:
         studies.assign_readers(db, by=study_world.cora, study="first", to=["ria"], now=NOW)
@@ -208,12 +208,14 @@ REFUSED_STATEMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("statement", "says"), REFUSED_STATEMENTS)
+@pytest.mark.parametrize(("statement", "message"), REFUSED_STATEMENTS)
 @pytest.mark.slow
-def test_database_refuses_changes_to_a_study_with_readings(engine: Engine, statement: str, says: str) -> None:
+def test_database_refuses_changes_to_a_study_with_readings(
+    engine: Engine, statement: str, message: str
+) -> None:
     study_world = make_study_world(engine, cases=3)
     answer_case(study_world)
-    with pytest.raises(DBAPIError, match=says), engine.begin() as connection:
+    with pytest.raises(DBAPIError, match=message), engine.begin() as connection:
         connection.execute(text(statement))
 
 

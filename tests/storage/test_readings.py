@@ -88,7 +88,7 @@ def test_same_answer_submitted_twice_is_saved_once(engine: Engine) -> None:
     assert len(list_saved_readings(study_world)) == 1
 
 
-def test_different_second_answer_is_refused_with_the_time(engine: Engine) -> None:
+def test_different_second_answer_is_refused_with_the_time_of_the_first(engine: Engine) -> None:
     study_world = make_study_world(engine)
     answer_case(study_world, position=1, option=0)
     with pytest.raises(StaleRevision, match="already answered at 09:00:00 UTC"):
@@ -110,7 +110,7 @@ def test_going_back_is_refused_unless_the_protocol_allows_it(engine: Engine) -> 
         answer_case(study_world, position=1, revision=2, option=0)
 
 
-def test_revised_answer_supersedes_and_keeps_the_first(engine: Engine) -> None:
+def test_revised_answer_supersedes_the_first_answer_which_is_kept(engine: Engine) -> None:
     study_world = make_study_world(engine, protocol=Protocol(going_back=True))
     first = answer_case(study_world, option=0)
     assert open_sheet(study_world, position=1).reading == first
@@ -266,7 +266,7 @@ def test_reader_may_load_current_and_next_image_only(engine: Engine) -> None:
             case.blind_case.id: case.blind_case.exam_row_id
             for case in list_cases(db, study_id=study_world.study.id)
         }
-    order = [exams[open_sheet(study_world).case.id]]
+    opened_exams = [exams[open_sheet(study_world).case.id]]
     visible_exams = set()
     for exam in sorted(exams.values()):
         with read_only_session(engine) as db:
@@ -278,7 +278,7 @@ def test_reader_may_load_current_and_next_image_only(engine: Engine) -> None:
             except (NotAllowed, NotFound) as error:
                 if isinstance(error, NotFound):
                     visible_exams.add(exam)
-    assert order[0] in visible_exams
+    assert opened_exams[0] in visible_exams
     assert len(visible_exams) == 2
 
 

@@ -48,7 +48,7 @@ REPORT = "1. The heart is enlarged.\n2. Follow up is advised.\n3. There is a lef
 
 
 def answer(body):
-    """Stage I's reply to a report: every sentence but that on follow-up has a region."""
+    """Return stage I's reply to a report: each sentence except that on follow-up has a region."""
     lines = [line.split(". ", 1) for line in body["messages"][-1]["content"].strip().splitlines()]
     return json.dumps(write_pairs([(int(number), line) for number, line in lines if "Follow" not in line]))
 
@@ -85,7 +85,7 @@ def make_run(engine, server, *, exams=4):
     work(engine, RUN)
 
 
-def create(engine, *, name="May", reports=3, seed=7, run=RUN, dataset="demo"):
+def create_check(engine, *, name="May", reports=3, seed=7, run=RUN, dataset="demo"):
     with unit_of_work(engine) as db:
         return generation.create_region_check(
             db, by=BY, name=name, run=run, reports=reports, seed=seed, dataset=dataset, now=NOW
@@ -96,7 +96,7 @@ def make_check(engine, server, *, reports=3, experts=("ruth", "remo")):
     """A check of a run on four exams."""
     world = make_world(engine, questions=8)
     make_run(engine, server)
-    check = create(engine, reports=reports)
+    check = create_check(engine, reports=reports)
     with unit_of_work(engine) as db:
         generation.assign_region_experts(db, by=BY, check="May", to=experts, now=NOW)
     return world, check
@@ -127,7 +127,7 @@ def mark_all(engine, person, check, choose):
 def test_an_expert_gets_every_sentence_of_the_drawn_reports_one_report_after_another(engine, server):
     world, check = make_check(engine, server)
     sheet = open_sentence(engine, world.people["ruth"], check)
-    assert [(item.text[:17], item.region, item.sentences) for item in sheet.report.checked] == [
+    assert [(checked.text[:17], checked.region, checked.sentences) for checked in sheet.report.checked] == [
         ("The heart is enla", "cardiac silhouette", (1,)),
         ("There is a left e", "left lower lung zone", (3,)),
         ("Follow up is advi", None, (2,)),
@@ -152,7 +152,7 @@ def test_the_seed_determines_the_draw(sqlite_engine, server):
     make_run(sqlite_engine, server)
 
     def list_exams(name, seed):
-        check = create(sqlite_engine, name=name, seed=seed, reports=2)
+        check = create_check(sqlite_engine, name=name, seed=seed, reports=2)
         with unit_of_work(sqlite_engine) as db:
             rows = db.execute(
                 text("SELECT exam FROM region_check_report WHERE check_id = :id ORDER BY position"),
@@ -194,14 +194,14 @@ def test_a_mark_is_undone_and_corrected_and_every_revision_is_kept(engine, serve
 def test_only_experts_mark_and_see_radiographs_and_nobody_sees_the_marks_of_others(engine, server):
     world, check = make_check(engine, server)
     ruth, remo = world.people["ruth"], world.people["remo"]
-    stranger = replace(world.people["rolf"], disabled_at=None)
+    non_expert = replace(world.people["rolf"], disabled_at=None)
     mark_all(engine, ruth, check, lambda _: SentenceMark.RIGHT)
     sheet = open_sentence(engine, remo, check)
     assert (sheet.marks, sheet.task.done) == ({}, 0)
     with pytest.raises(NotFound, match="is not an expert of region check"):
-        open_sentence(engine, stranger, check)
+        open_sentence(engine, non_expert, check)
     with pytest.raises(NotFound, match="is not an expert of region check"):
-        mark(engine, stranger, check, sheet.id, SentenceMark.RIGHT)
+        mark(engine, non_expert, check, sheet.id, SentenceMark.RIGHT)
     with pytest.raises(InvalidValue, match="mark: must be right or wrong region or wrong sentence"):
         mark(engine, remo, check, sheet.id, SentenceMark.MISSED)
     with pytest.raises(NotFound, match="no such sentence"):
@@ -210,20 +210,20 @@ def test_only_experts_mark_and_see_radiographs_and_nobody_sees_the_marks_of_othe
     with read_only_session(engine) as db:
         assert models.find_bench_image(db, person=remo, **image) is not None
         with pytest.raises(NotAllowed):
-            models.find_bench_image(db, person=stranger, **image)
-    both = replace(remo, roles=remo.roles | {Role.COORDINATOR})
+            models.find_bench_image(db, person=non_expert, **image)
+    with_both_roles = replace(remo, roles=remo.roles | {Role.COORDINATOR})
     for service in (generation.load_region_report, generation.list_region_marks):
         with pytest.raises(Refused, match="opens when you have marked all"), read_only_session(engine) as db:
-            service(db, by=both, name="May")
+            service(db, by=with_both_roles, name="May")
     with pytest.raises(Refused, match="ruth has marked sentences of May already"), unit_of_work(engine) as db:
         generation.assign_region_experts(db, by=BY, check="May", to=["remo"], now=NOW)
 
 
-def test_the_boxes_of_a_region_are_those_of_the_questions_of_the_exam(sqlite_engine, server):
+def test_the_boxes_of_a_region_come_from_the_questions_of_the_exam(sqlite_engine, server):
     world, check = make_check(sqlite_engine, server, reports=1)
     ruth = world.people["ruth"]
     assert open_sentence(sqlite_engine, ruth, check).boxes == ()
-    with unit_of_work(sqlite_engine) as db:  # the paper's own name of the region
+    with unit_of_work(sqlite_engine) as db:  # the name of the region in the paper
         db.execute(text("UPDATE question SET boxes = replace(boxes, 'SECRET-label', 'cardiac region')"))
     sheet = open_sentence(sqlite_engine, ruth, check)
     assert sheet.sentence.region == "cardiac silhouette"
@@ -249,8 +249,8 @@ def make_reports(count):
     ]
 
 
-def give(wrong, *, reports):
-    """All marks right, but for these: (report, sentence) to mark."""
+def make_marks(wrong, *, reports):
+    """Return the marks by sentence: ``wrong`` by (report, sentence), and right for all others."""
     return {
         SentenceId(report=report, sentence=sentence): wrong.get((report, sentence), SentenceMark.RIGHT)
         for report in range(1, reports + 1)
@@ -261,11 +261,11 @@ def give(wrong, *, reports):
 def test_the_share_of_right_sentences_is_clustered_by_report():
     # Reports 1 and 2 have two wrong sentences each, so the design effect is above 1.
     wrong = dict.fromkeys(((1, 1), (1, 2), (2, 1), (2, 2)), SentenceMark.WRONG_REGION)
-    report = build_region_report(make_reports(10), {"ruth": give(wrong, reports=10)})
+    report = build_region_report(make_reports(10), {"ruth": make_marks(wrong, reports=10)})
     share = report.shares[0]
     assert (share.expert, share.group, share.reports) == ("ruth", "all sentences", 10)
     assert (share.right.count, share.right.n, share.wrong[SentenceMark.WRONG_REGION]) == (26, 30, 4)
-    # p = 26/30. Sums of (hit - p) by report: 8 of 3 - 3p = 0.4, 2 of 1 - 3p = -1.6; their squares sum to
+    # p = 26/30. The sum of (hit - p) is 3 - 3p = 0.4 in 8 reports and 1 - 3p = -1.6 in 2; the squares sum to
     # 8 x 0.16 + 2 x 2.56 = 6.4. Cluster variance 10/9 x 6.4 / 900 = 0.0079012; independent
     # p (1 - p) / 29 = 0.0039847; effect 1.98292, so n = 15.129 and the count 13.112.
     p, n, z2 = 26 / 30, 30 / 1.982922, 1.959964**2
@@ -280,19 +280,19 @@ def test_the_share_of_right_sentences_is_clustered_by_report():
     ]
 
 
-def test_gemex_check_of_361_of_367_sentences_has_the_papers_share():
+def test_a_check_with_361_of_367_right_sentences_has_the_share_of_the_gemex_paper():
     reports = make_reports(123)
     reports[-1] = replace(reports[-1], checked=reports[-1].checked[:1])
     wrong = {(report, 1): SentenceMark.WRONG_REGION for report in range(1, 7)}
     marks = {
         id_: value
-        for id_, value in give(wrong, reports=123).items()
+        for id_, value in make_marks(wrong, reports=123).items()
         if id_ not in {SentenceId(report=123, sentence=2), SentenceId(report=123, sentence=3)}
     }
     share = build_region_report(reports, {"ruth": marks}).shares[0]
     assert (share.right.count, share.right.n) == (361, 367)
     assert round(100 * share.right.estimate, 1) == 98.4  # the paper: "approximately 98.4 %"
-    # At most one wrong sentence per report: no more variance than of independent sentences.
+    # With at most one wrong sentence per report, the variance is about that of independent sentences.
     assert (share.right.low, share.right.high) == pytest.approx(
         (wilson(361, 367).low, wilson(361, 367).high), abs=0.002
     )
@@ -300,8 +300,8 @@ def test_gemex_check_of_361_of_367_sentences_has_the_papers_share():
 
 def test_two_experts_are_counted_together_and_compared():
     marks = {
-        "remo": give({(1, 3): SentenceMark.MISSED}, reports=2),
-        "ruth": give({(1, 1): SentenceMark.WRONG_SENTENCE, (1, 3): SentenceMark.MISSED}, reports=2),
+        "remo": make_marks({(1, 3): SentenceMark.MISSED}, reports=2),
+        "ruth": make_marks({(1, 1): SentenceMark.WRONG_SENTENCE, (1, 3): SentenceMark.MISSED}, reports=2),
     }
     report = build_region_report(make_reports(2), marks)
     assert [(share.expert, share.right.count, share.right.n) for share in report.shares[::3]] == [
@@ -327,7 +327,7 @@ def test_a_check_without_marks_has_regions_but_no_share():
 
 
 @pytest.mark.full
-def test_a_check_that_cannot_be_made_is_refused_with_the_reason(sqlite_engine, server):
+def test_a_check_with_invalid_settings_is_refused_with_the_reason(sqlite_engine, server):
     make_check(sqlite_engine, server)
     with unit_of_work(sqlite_engine) as db:
         prompt, _ = models.save_prompt(
@@ -348,15 +348,13 @@ def test_a_check_that_cannot_be_made_is_refused_with_the_reason(sqlite_engine, s
         ({"name": "x", "reports": 501}, InvalidValue, "reports: must be 1 to 500"),
     ):
         with pytest.raises(error, match=reason):
-            create(sqlite_engine, **values)
+            create_check(sqlite_engine, **values)
 
 
 @pytest.mark.full
-def test_a_check_of_more_reports_than_there_are_takes_all_and_its_record_names_the_dataset(
-    sqlite_engine, server
-):
+def test_a_check_takes_all_reports_if_fewer_exist_and_its_record_names_the_dataset(sqlite_engine, server):
     make_check(sqlite_engine, server)
-    assert create(sqlite_engine, name="x", reports=100).reports == 4
+    assert create_check(sqlite_engine, name="x", reports=100).reports == 4
     with read_only_session(sqlite_engine) as db:
         record = db.scalars(select(AuditRow.new).where(AuditRow.what == "create region check")).all()[-1]
     assert '"dataset"' in str(record).replace("'", '"')

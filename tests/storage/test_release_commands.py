@@ -1,4 +1,4 @@
-"""sample, batch and release in the terminal, and the import of a release."""
+"""The commands sample, batch and release, and the import of a release."""
 
 from __future__ import annotations
 
@@ -92,13 +92,13 @@ def test_impossible_commands_fail_with_the_reason(workspace, capsys, arguments, 
 
 def test_release_is_created_listed_and_verified(workspace, capsys, tmp_path):
     make_judged_world(workspace)
-    create = ["release", "create", "demo", "--name", "v1", "--out", str(tmp_path / "v1")]
-    assert cli.main(create) == 0
+    create_command = ["release", "create", "demo", "--name", "v1", "--out", str(tmp_path / "v1")]
+    assert cli.main(create_command) == 0
     assert "released   5 (accepted 1, revised 4)" in capsys.readouterr().out
     manifest = json.loads((tmp_path / "v1" / "manifest.json").read_bytes())
     assert manifest.pop("audit").keys() == {"number", "hash"}
     assert manifest == json.loads((GOLDEN / "manifest.json").read_bytes())
-    assert cli.main(create) == 0
+    assert cli.main(create_command) == 0
     assert "already existed with identical files" in capsys.readouterr().out
     assert cli.main(["release", "verify", str(tmp_path / "v1")]) == 0
     assert cli.main(["release", "list"]) == 0
@@ -134,7 +134,9 @@ def test_imported_release_has_equal_questions(workspace, tmp_path):
     records = [json.loads(line) for line in gold.read_text(encoding="utf-8").splitlines()]
     released = {record["id"]: question_from_plain(record) for record in records}
     with read_only_session() as db:
-        number = load_dataset_row_id(db, name="gold")
-        ids = db.execute(select(QuestionRow.id).where(QuestionRow.dataset_id == number)).scalars().all()
+        dataset_row_id = load_dataset_row_id(db, name="gold")
+        ids = (
+            db.execute(select(QuestionRow.id).where(QuestionRow.dataset_id == dataset_row_id)).scalars().all()
+        )
         imported = {question.id: question for _, question in load_questions(db, question_ids=ids)}
     assert imported == released

@@ -188,12 +188,12 @@ def test_release_without_verdicts_is_refused(sqlite_engine, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", ".hidden", "a/b", "../v1", "v 1", "x" * 65])
-def test_name_that_is_no_file_name_is_refused(sqlite_world, tmp_path, name):
+def test_release_name_that_is_no_valid_file_name_is_refused(sqlite_world, tmp_path, name):
     with pytest.raises(InvalidValue, match="name"):
         write_test_release(sqlite_world, tmp_path / "v1", name=name)
 
 
-def test_unknown_batch_is_refused_listing_the_existing_ones(sqlite_world, tmp_path):
+def test_unknown_batch_is_refused_with_a_list_of_the_existing_batches(sqlite_world, tmp_path):
     with pytest.raises(NotFound, match=r"has no batch third\. Choose from: first"):
         write_test_release(sqlite_world, tmp_path / "v1", batches=["third"])
 
@@ -282,7 +282,7 @@ def test_release_with_an_altered_manifest_lists_no_files(sqlite_world, tmp_path)
     release_id = record_written_release(sqlite_world, write_test_release(sqlite_world, tmp_path / "v1"))
     path = tmp_path / "v1" / "manifest.json"
     path.write_text(path.read_text().replace('"seed": 7', '"seed": 8'))
-    assert verify_release(tmp_path / "v1").ok  # its own files are consistent
+    assert verify_release(tmp_path / "v1").ok  # the files still match the manifest
     with read_only_session(sqlite_world.engine) as db:
         report = verify_recorded_release(db, by=BY, release_id=release_id)
         assert report.faults == ("manifest.json: differs from the manifest recorded at creation",)

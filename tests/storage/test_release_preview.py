@@ -19,7 +19,7 @@ from tests.storage.worlds import World, make_world
 
 
 def tally_by_reading(world: World) -> Tally:
-    """The counts from reading and resolving every judged question, as the creation of a release does."""
+    """Read and resolve every judged question, as the creation of a release does; return the counts."""
     with read_only_session(world.engine) as db:
         _, drawn_batches = load_drawn_batches(db, "demo", None)
         counter = TallyCounter()

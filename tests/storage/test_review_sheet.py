@@ -69,7 +69,7 @@ def test_blinded_sheet_selects_no_column_that_reveals_the_answer(engine):
     assert [statement for statement in sent if REVEALS_ANSWER.search(statement)] == []
     assert any(
         "question.stem" in statement for statement in sent
-    )  # shows that the search does cover what was sent
+    )  # shows that the statements of the sheet are recorded
 
 
 def test_blinded_sheet_contains_no_secrets(engine):
@@ -151,7 +151,7 @@ def test_last_judged_question_is_found(world):
         assert review.load_last_judged(db, person=world.people["ruth"], batch_id=world.batch.id) == 5
 
 
-def test_last_ten_verdicts_are_the_reviewers_own_current_ones_of_this_batch(engine):
+def test_last_ten_verdicts_are_the_current_verdicts_of_the_reviewer_in_this_batch(engine):
     world = make_world(engine, questions=13, assigned_to=["ruth", "remo"])
     assert load_sheet(world, 1).recent == ()
     for question in range(1, 13):
@@ -165,10 +165,10 @@ def test_last_ten_verdicts_are_the_reviewers_own_current_ones_of_this_batch(engi
     assert [verdict.decision for verdict in recent] == [Decision.REJECT, *[Decision.ACCEPT] * 9]
     assert recent[0].given_at == NOW + timedelta(minutes=20)
     with unit_of_work(engine) as db:
-        other = make_batch(db, dataset_id=world.dataset_id, name="second", questions=[13])
-        assign_all(db, batch=other, questions=[13], person=world.people["ruth"])
+        second_batch = make_batch(db, dataset_id=world.dataset_id, name="second", questions=[13])
+        assign_all(db, batch=second_batch, questions=[13], person=world.people["ruth"])
     with read_only_session(engine) as db:
-        page = review.load_page(db, person=world.people["ruth"], batch_id=other.id, now=NOW)
+        page = review.load_page(db, person=world.people["ruth"], batch_id=second_batch.id, now=NOW)
     assert page.sheet.recent == ()
     assert [listed.seconds_median for listed in page.batches] == [30.0, None]
 

@@ -106,7 +106,7 @@ def test_the_probability_of_every_question_is_stored_with_the_draw(dataset):
     probabilities, drawn = load_probabilities(dataset), load_drawn(dataset)
     assert len(probabilities) == 300
     assert sum(p for _, p in probabilities.values()) == pytest.approx(60)
-    # 20 of the 100 of each tier: its 10 with a risk are certain, and 10 of the other 90 are drawn
+    # Of the 100 questions of each tier, the 10 with a risk are certain; 10 of the other 90 are drawn.
     assert {round(p, 6) for risk, p in probabilities.values() if risk == 0} == {0.111111}
     assert {round(p, 6) for risk, p in probabilities.values() if risk == 0.5} == {1.0}
     assert result.added == len(drawn)
@@ -117,7 +117,7 @@ def test_the_probability_of_every_question_is_stored_with_the_draw(dataset):
     assert {stratum.split(" / ")[1] for stratum, _ in drawn.values()} == {"uniform arm", "risk arm"}
 
 
-def test_the_preview_equals_the_draw_and_the_trail_has_a_hash_of_the_probabilities(dataset):
+def test_the_preview_equals_the_draw_and_the_audit_trail_has_a_hash_of_the_probabilities(dataset):
     with read_only_session(dataset) as db:
         preview = preview_draw(db, by=BY, dataset="demo", plan=PLAN)
     result = draw(dataset)
@@ -147,7 +147,7 @@ def test_rounds_have_joint_probabilities_and_share_no_question(dataset):
     judge(dataset, "risky", first, set())
     judge(dataset, "second", second, set())
     stored = [load_probabilities(dataset, 1), load_probabilities(dataset, 2)]
-    assert len(stored[1]) == 300  # those of the first round, too
+    assert len(stored[1]) == 300  # including the questions of the first round
     with read_only_session(dataset) as db:
         sample = build_sample(db, load_sample_data(db, dataset="demo", names=None))
     assert sample.probabilities == pytest.approx(
@@ -164,10 +164,10 @@ def load_sample(engine, names=None):
         return build_sample(db, load_sample_data(db, dataset="demo", names=names))
 
 
-def test_the_probability_of_two_rounds_equals_that_of_a_simulation_if_the_first_is_judged_in_part(dataset):
-    small = replace(PLAN, n=30)  # nobody is certain to be drawn: probabilities .05 and .55
-    draw(dataset, small)
-    draw(dataset, replace(small, seed=2, exclude_drawn=True), "second")
+def test_joint_probability_of_two_rounds_equals_a_simulation_if_the_first_is_partly_judged(dataset):
+    small_plan = replace(PLAN, n=30)  # no question is certain to be drawn: the probabilities are .05 and .55
+    draw(dataset, small_plan)
+    draw(dataset, replace(small_plan, seed=2, exclude_drawn=True), "second")
     first, second = sorted(load_drawn(dataset)), sorted(load_drawn(dataset, "second"))
     judged = first[: len(first) // 3]
     judge(dataset, "risky", judged, set())
@@ -177,7 +177,8 @@ def test_the_probability_of_two_rounds_equals_that_of_a_simulation_if_the_first_
     simulated = {}
     for pair in {(stored[0][number][1], stored[1][number][1]) for number in (*judged, *second)}:
         is_first = rng.random(rounds) < pair[0]
-        is_second = ~is_first & (rng.random(rounds) < pair[1])  # all of the first round is left out
+        # The second draw excludes the whole first round.
+        is_second = ~is_first & (rng.random(rounds) < pair[1])
         simulated[pair] = ((is_first & (rng.random(rounds) < share)) | is_second).mean()
     joint = load_sample(dataset).probabilities
     assert joint.keys() == {*judged, *second}
@@ -187,7 +188,7 @@ def test_the_probability_of_two_rounds_equals_that_of_a_simulation_if_the_first_
 
 
 @pytest.mark.parametrize("risk", [PLAN.risk, None])
-def test_a_second_round_alone_counts_by_the_chance_that_the_first_left_a_question(dataset, risk):
+def test_a_second_round_alone_includes_the_chance_not_to_be_drawn_in_the_first_round(dataset, risk):
     draw(dataset)
     draw(dataset, replace(PLAN, seed=2, exclude_drawn=True, risk=risk), "second")
     second = load_drawn(dataset, "second")
@@ -216,7 +217,7 @@ def test_a_uniform_draw_with_the_seed_of_a_batch_by_risk_is_refused(dataset):
 def test_a_batch_with_the_seed_of_a_batch_by_risk_does_not_count(dataset):
     draw(dataset)
     draw(dataset, SamplingPlan(seed=2), "uniform")
-    with unit_of_work(dataset) as db:  # as before such draws were refused
+    with unit_of_work(dataset) as db:  # as in a workspace older than this refusal
         plan = to_json(plan_to_dict(SamplingPlan(seed=1)))
         db.execute(update(BatchRow).where(BatchRow.name == "uniform").values(seed=1, plan=plan))
     with read_only_session(dataset) as db:
@@ -229,7 +230,7 @@ def test_a_batch_with_the_seed_of_a_batch_by_risk_does_not_count(dataset):
     assert [batch.name for batch in alone.batches] == ["uniform"]
 
 
-def test_questions_of_strata_without_risk_are_of_the_uniform_arm(engine):
+def test_questions_of_strata_without_risk_belong_to_the_uniform_arm(engine):
     insert_questions(engine, make_questions(300))
     report_problems(engine, range(1, 301, 30))  # all of them easy
     draw(engine)
@@ -342,7 +343,7 @@ def test_a_comparison_uses_the_sources_of_the_draw(dataset):
         compare(RiskSource.CONTRADICTIONS)
 
 
-def test_the_message_names_a_rate_of_zero_in_a_comparison():
+def test_invalid_assumptions_of_a_comparison_are_refused_with_the_reason():
     with pytest.raises(InvalidValue, match="rate: must be above 0 %"):
         parse_assumptions("0:5")
     with pytest.raises(InvalidValue, match="must have the form 10:5"):

@@ -48,7 +48,7 @@ def _is_declared_by_models(name: str | None, kind: str, _parents: object) -> boo
 def test_each_table_module_imports_the_modules_of_its_foreign_keys(module: ModuleType) -> None:
     """A command imports only the modules that it uses; SQLAlchemy looks up referenced tables by name."""
     known_modules = {module, *(value for _, value in getmembers(module, ismodule))}
-    known_tables = {table.name for known in known_modules for table in _list_tables(known)}
+    known_tables = {table.name for known_module in known_modules for table in _list_tables(known_module)}
     references = {key.target_fullname for table in _list_tables(module) for key in table.foreign_keys}
     assert {reference.partition(".")[0] for reference in references} <= known_tables
 
@@ -102,13 +102,13 @@ def test_database_refuses_to_change_an_append_only_row(engine: Engine, table: st
     """The database itself enforces that rows are only added."""
     required = [column for column in metadata.tables[table].columns if not column.nullable]
     names, values = ", ".join(column.name for column in required), ", ".join(map(_make_literal, required))
-    sqlite = engine.dialect.name == "sqlite"
+    is_sqlite = engine.dialect.name == "sqlite"
     connection = engine.raw_connection()
     cursor = connection.cursor()
     # The row is inserted alone: the test needs no batch, question or person.
-    cursor.execute("PRAGMA foreign_keys = OFF" if sqlite else "SET session_replication_role = replica")
+    cursor.execute("PRAGMA foreign_keys = OFF" if is_sqlite else "SET session_replication_role = replica")
     cursor.execute(f"INSERT INTO {table} ({names}) VALUES ({values})")
-    cursor.execute("PRAGMA foreign_keys = ON" if sqlite else "SET session_replication_role = origin")
+    cursor.execute("PRAGMA foreign_keys = ON" if is_sqlite else "SET session_replication_role = origin")
     with pytest.raises((sqlite3.IntegrityError, psycopg.Error), match=f"{table} is append-only"):
         cursor.execute(statement.format(table=table, column=required[0].name))
     connection.close()

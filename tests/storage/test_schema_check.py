@@ -44,8 +44,8 @@ def execute(engine: Engine, *statements: str) -> None:
             connection.exec_driver_sql(statement)
 
 
-def drop_trigger(engine: Engine, name: str, table: str) -> str:
-    """The DROP TRIGGER statement; PostgreSQL requires the table, SQLite rejects it."""
+def make_drop_trigger(engine: Engine, name: str, table: str) -> str:
+    """Return the DROP TRIGGER statement; PostgreSQL requires the table, SQLite rejects it."""
     return f"DROP TRIGGER {name}" + ("" if is_sqlite(engine) else f" ON {table}")
 
 
@@ -105,12 +105,12 @@ def test_an_unknown_table_is_no_difference(engine: Engine) -> None:
 
 
 def test_an_altered_database_is_refused(engine: Engine) -> None:
-    execute(engine, drop_trigger(engine, "audit_entry_no_update", "audit_entry"))
+    execute(engine, make_drop_trigger(engine, "audit_entry_no_update", "audit_entry"))
     with pytest.raises(Refused, match="trigger audit_entry_no_update is missing on audit_entry"):
         check_schema(engine)
 
 
-def test_a_schema_survives_json(engine: Engine) -> None:
+def test_a_schema_is_read_back_unchanged_from_json(engine: Engine) -> None:
     with engine.connect() as connection:
         schema = read_schema(connection)
     assert schema_from_json(schema_to_json(schema)) == schema
@@ -122,7 +122,7 @@ def test_the_message_names_a_missing_table_without_its_columns_and_constraints(e
 
 
 def test_the_message_names_a_missing_trigger_with_its_table(engine: Engine) -> None:
-    execute(engine, drop_trigger(engine, "audit_entry_no_update", "audit_entry"))
+    execute(engine, make_drop_trigger(engine, "audit_entry_no_update", "audit_entry"))
     assert list_differences(engine) == ["trigger audit_entry_no_update is missing on audit_entry"]
 
 
@@ -251,7 +251,7 @@ def test_health_names_a_dropped_table_and_the_remedy(engine: Engine, tmp_path: P
 
 
 def test_health_names_a_dropped_trigger_and_the_remedy(engine: Engine, tmp_path: Path) -> None:
-    execute(engine, drop_trigger(engine, "verdict_no_update", "verdict"))
+    execute(engine, make_drop_trigger(engine, "verdict_no_update", "verdict"))
     result = run_command(engine, tmp_path, "health")
     assert result.returncode == 1
     assert "tables    BAD   trigger verdict_no_update is missing on verdict\n" in result.stdout
@@ -314,13 +314,15 @@ def test_migration_0010_keeps_an_existing_table(engine: Engine) -> None:
 
 @pytest.mark.full
 def test_restore_recreates_missing_triggers_and_indexes(engine: Engine, tmp_path: Path):
-    """A backup and restore is the remedy that the message names."""
+    """A backup followed by a restore is the remedy that the message names."""
     workspace = make_workspace(engine, tmp_path / "home")
     make_world(engine, assigned_to=["ruth"])
     execute(
         engine,
-        drop_trigger(engine, "verdict_no_update", "verdict"),
-        drop_trigger(engine, "study_slot_frozen" + ("_insert" if is_sqlite(engine) else ""), "study_slot"),
+        make_drop_trigger(engine, "verdict_no_update", "verdict"),
+        make_drop_trigger(
+            engine, "study_slot_frozen" + ("_insert" if is_sqlite(engine) else ""), "study_slot"
+        ),
         "DROP INDEX question_dataset_key",
     )
     assert len(list_differences(engine)) == 3

@@ -33,7 +33,7 @@ def judged_home(sqlite_template, tmp_path_factory):
 
 @pytest.fixture
 def workspace(judged_home, tmp_path, monkeypatch):
-    """A copy of that workspace, which the environment names."""
+    """A copy of the judged workspace, set as the workspace of the commands."""
     home = tmp_path / "workspace"
     shutil.copytree(judged_home, home)
     monkeypatch.setenv("OVERREAD_HOME", str(home))
@@ -85,7 +85,7 @@ def test_history_prints_the_events_of_a_question_in_order(workspace, capsys):
     assert "The nodule is plain to see." in history
 
 
-def test_history_of_an_unknown_question_names_it(workspace, capsys):
+def test_history_of_an_unknown_question_fails_and_names_the_question(workspace, capsys):
     assert cli.main(["history", "demo", "Q999"]) == 1
     assert "Q999" in capsys.readouterr().err
 
@@ -128,13 +128,13 @@ def test_backup_is_checked_restored_and_audited(workspace, tmp_path, capsys, mon
     current_engine().dispose()
     get_engine.cache_clear()
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "another"))
-    output = run_command(capsys, "restore", str(file), code=1)  # 1: the world's images are rows without files
+    output = run_command(capsys, "restore", str(file), code=1)  # 1: images have rows but no files
     assert "have the rows and the hashes of the backup" in output
     assert run_command(capsys, "find", "demo") == before
     assert "is consistent" in run_command(capsys, "audit", "verify")
 
 
-def test_altered_backup_is_not_restored(workspace, tmp_path, capsys):
+def test_altered_backup_fails_the_check(workspace, tmp_path, capsys):
     file = tmp_path / "overread.backup"
     run_command(capsys, "backup", "--without-images", str(file))
     content = bytearray(file.read_bytes())

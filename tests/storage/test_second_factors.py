@@ -49,10 +49,10 @@ def give_code(engine, code, *, pending_token="step", token="t1", now=NOON) -> bo
         )  # fmt: skip
 
 
-def who(engine, token="t1", *, now=NOON, policy=OPEN) -> str | None:
+def find_name(engine, token="t1", *, now=NOON, policy=OPEN) -> str | None:
     with read_only_session(engine) as db:
-        found = accounts.find_valid_sign_in(db, token=token, now=now, policy=policy)
-    return found.person.name if found else None
+        sign_in = accounts.find_valid_sign_in(db, token=token, now=now, policy=policy)
+    return sign_in.person.name if sign_in else None
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_codes_are_those_of_rfc_6238():
 
 
 @pytest.mark.parametrize(("steps", "accepted"), [(-2, False), (-1, True), (0, True), (1, True), (2, False)])
-def test_a_phone_may_be_half_a_minute_wrong(steps, accepted):
+def test_the_clock_of_a_phone_may_differ_by_one_step(steps, accepted):
     assert (find_step(SECRET, code_at(NOON + steps * STEP), now=NOON) is not None) is accepted
 
 
@@ -95,18 +95,18 @@ def test_a_person_without_an_app_needs_no_code(engine, ada):
 
 def test_password_and_code_sign_in(engine, ada_with_app):
     assert give_password(engine, ada_with_app) is True
-    assert who(engine, "step") is None
+    assert find_name(engine, "step") is None
     assert give_code(engine, code_at()) is False
-    assert who(engine, policy=REQUIRED) == "ada"
+    assert find_name(engine, policy=REQUIRED) == "ada"
 
 
-def test_a_wrong_code_signs_nobody_in_and_the_next_may_be_right(engine, ada_with_app):
+def test_a_wrong_code_signs_nobody_in_and_a_right_code_can_follow(engine, ada_with_app):
     give_password(engine, ada_with_app)
     with pytest.raises(NotSignedIn, match="is wrong"):
         give_code(engine, "000000" if code_at() != "000000" else "000001")
-    assert who(engine) is None
+    assert find_name(engine) is None
     give_code(engine, code_at())
-    assert who(engine) == "ada"
+    assert find_name(engine) == "ada"
 
 
 def test_a_code_works_once(engine, ada_with_app):
@@ -115,10 +115,10 @@ def test_a_code_works_once(engine, ada_with_app):
     give_code(engine, code_at(), pending_token="one")
     with pytest.raises(NotSignedIn, match="already used"):
         give_code(engine, code_at(), pending_token="two", token="t2")
-    assert who(engine, "t2") is None
+    assert find_name(engine, "t2") is None
 
 
-def test_an_earlier_code_does_not_work_after_a_later_one(engine, ada_with_app):
+def test_an_earlier_code_does_not_work_after_a_later_code(engine, ada_with_app):
     give_password(engine, ada_with_app, token="one")
     give_password(engine, ada_with_app, token="two")
     give_code(engine, code_at(NOON + STEP), pending_token="one")
@@ -133,20 +133,20 @@ def test_the_code_of_the_setup_does_not_sign_in(engine, ada):
         give_code(engine, code_at())
 
 
-def test_one_code_from_many_browsers_at_once_signs_one_in(engine, ada_with_app):
+def test_a_code_used_in_many_browsers_at_once_signs_in_only_one_browser(engine, ada_with_app):
     tokens = [f"step{number}" for number in range(8)]
     for token in tokens:
         give_password(engine, ada_with_app, token=token)
     accepted = []
 
-    def try_it(token: str) -> None:
+    def try_code(token: str) -> None:
         try:
             give_code(engine, code_at(), pending_token=token, token=f"of-{token}")
             accepted.append(token)
         except NotSignedIn:
             pass
 
-    threads = [threading.Thread(target=try_it, args=(token,)) for token in tokens]
+    threads = [threading.Thread(target=try_code, args=(token,)) for token in tokens]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -154,7 +154,7 @@ def test_one_code_from_many_browsers_at_once_signs_one_in(engine, ada_with_app):
     assert len(accepted) == 1
 
 
-def test_the_step_ends_after_ten_minutes(engine, ada_with_app):
+def test_a_pending_sign_in_ends_after_ten_minutes(engine, ada_with_app):
     give_password(engine, ada_with_app)
     late = NOON + accounts.PENDING_LIFETIME + timedelta(seconds=1)
     with pytest.raises(NotSignedIn, match="timed out"):
@@ -168,7 +168,7 @@ def test_a_code_without_the_password_signs_nobody_in(engine, ada_with_app):
             give_code(engine, code_at(), pending_token=token)
 
 
-def test_a_new_password_ends_the_step(engine, ada_with_app):
+def test_a_new_password_ends_a_pending_sign_in(engine, ada_with_app):
     give_password(engine, ada_with_app)
     with unit_of_work(engine) as db:
         accounts.set_password(db, by=BY, name="ada", password="another long one", now=NOON)
@@ -176,7 +176,7 @@ def test_a_new_password_ends_the_step(engine, ada_with_app):
         give_code(engine, code_at())
 
 
-def test_a_person_disabled_between_password_and_code_stays_out(engine, ada_with_app):
+def test_a_person_disabled_between_password_and_code_cannot_sign_in(engine, ada_with_app):
     add_person(engine, "other", Role.ADMIN)
     give_password(engine, ada_with_app)
     with unit_of_work(engine) as db:
@@ -189,7 +189,7 @@ def test_a_person_disabled_between_password_and_code_stays_out(engine, ada_with_
 def test_a_recovery_code_signs_in_once_in_any_spelling(engine, ada_with_app):
     give_password(engine, ada_with_app, token="one")
     give_code(engine, " aaaabbbb ccccdddd", pending_token="one")
-    assert who(engine, policy=REQUIRED) == "ada"
+    assert find_name(engine, policy=REQUIRED) == "ada"
     give_password(engine, ada_with_app, token="two")
     with pytest.raises(NotSignedIn):
         give_code(engine, CODES[0], pending_token="two", token="t2")
@@ -223,8 +223,8 @@ def test_new_recovery_codes_replace_the_old_ones(engine, ada_with_app):
     give_code(engine, "NEWC-ODES")
 
 
-# ------------------------------------------------------------------------------------------ setting it up
-def test_a_role_that_requires_it_sets_it_up_at_sign_in(engine, ada):
+# ------------------------------------------------------------------------------------------ setting up an app
+def test_a_person_whose_role_requires_an_app_sets_it_up_at_sign_in(engine, ada):
     assert give_password(engine, ada, policy=REQUIRED) is True
     for new_secret in (SECRET, "ANOTHERSECRETANOTHERSECRETANOTHE"):  # a reload, a second tab
         with unit_of_work(engine) as db:
@@ -233,7 +233,7 @@ def test_a_role_that_requires_it_sets_it_up_at_sign_in(engine, ada):
             )
         assert pending.setup_secret == SECRET
     assert give_code(engine, code_at()) is True
-    assert who(engine, policy=REQUIRED) == "ada"
+    assert find_name(engine, policy=REQUIRED) == "ada"
 
 
 def test_a_setup_needs_a_code_of_the_app(engine, ada):
@@ -251,21 +251,21 @@ def test_a_secret_that_was_not_confirmed_within_an_hour_is_replaced(engine, ada)
         assert accounts.begin_setup(db, person=ada, new_secret=SECRET[::-1], now=later) == SECRET[::-1]
 
 
-def test_turning_it_on_ends_the_other_sign_ins(engine, ada):
+def test_turning_on_the_second_factor_ends_the_other_sign_ins(engine, ada):
     start_sign_in(engine, ada, token="here")
     start_sign_in(engine, ada, token="elsewhere")
     set_up(engine, ada, token="here")
-    assert [who(engine, token) for token in ("here", "elsewhere")] == ["ada", None]
+    assert [find_name(engine, token) for token in ("here", "elsewhere")] == ["ada", None]
 
 
-def test_a_demo_account_has_none_and_is_not_asked(engine):
+def test_a_demo_account_gets_no_second_factor_and_needs_no_code(engine):
     demi = add_person(engine, "demi", Role.ADMIN, demo=True)
     with pytest.raises(Refused, match="demo account"):
         set_up(engine, demi)
     assert give_password(engine, demi, policy=REQUIRED) is False
 
 
-def test_it_is_turned_off_with_the_password_unless_the_role_requires_it(engine, ada_with_app):
+def test_the_second_factor_is_turned_off_with_the_password_unless_the_role_requires_it(engine, ada_with_app):
     def turn_off(password, policy) -> None:
         with unit_of_work(engine) as db:
             accounts.turn_off_second_factor(
@@ -281,17 +281,17 @@ def test_it_is_turned_off_with_the_password_unless_the_role_requires_it(engine, 
 
 
 # ------------------------------------------------------------------------------------------------ by an admin
-def test_an_admin_resets_it_and_the_person_signs_in_again(engine, ada_with_app):
+def test_a_reset_by_an_admin_ends_sign_ins_and_the_next_sign_in_needs_no_code(engine, ada_with_app):
     start_sign_in(engine, ada_with_app)
     with unit_of_work(engine) as db:
         accounts.reset_second_factor(db, by=BY, name="ada", now=NOON)
-    assert who(engine) is None
+    assert find_name(engine) is None
     assert give_password(engine, ada_with_app) is False
     with pytest.raises(NotFound, match="no authenticator app"), unit_of_work(engine) as db:
         accounts.reset_second_factor(db, by=BY, name="ada", now=NOON)
 
 
-def test_nobody_else_resets_it(engine, ada_with_app):
+def test_a_coordinator_cannot_reset_a_second_factor(engine, ada_with_app):
     carl = add_person(engine, "carl", Role.COORDINATOR)
     assert ada_with_app
     with pytest.raises(NotAllowed), unit_of_work(engine) as db:
@@ -299,27 +299,27 @@ def test_nobody_else_resets_it(engine, ada_with_app):
 
 
 # ---------------------------------------------------------------------------------- after a change of roles
-def test_a_person_who_becomes_admin_signs_in_again_if_the_sign_in_is_old(engine):
+def test_a_person_who_becomes_admin_must_sign_in_again_if_the_sign_in_is_old(engine):
     rosa = add_person(engine, "rosa", Role.REVIEWER)
     start_sign_in(engine, rosa)
     now = NOON + timedelta(hours=11)
     with unit_of_work(engine) as db:
         accounts.update_last_seen(db, token="t1", now=now)
     later = NOON + accounts.PRIVILEGED_DURATION + timedelta(minutes=1)
-    assert who(engine, now=later) == "rosa"
+    assert find_name(engine, now=later) == "rosa"
     with unit_of_work(engine) as db:
         accounts.change_roles(db, by=BY, name="rosa", roles=[Role.ADMIN], now=now)
-    assert who(engine, now=now) == "rosa"
-    assert who(engine, now=later) is None
+    assert find_name(engine, now=now) == "rosa"
+    assert find_name(engine, now=later) is None
 
 
-def test_a_person_who_gets_a_role_that_requires_a_code_signs_in_with_one(engine):
+def test_a_sign_in_without_a_code_ends_with_a_new_role_that_requires_a_code(engine):
     rosa = add_person(engine, "rosa", Role.REVIEWER)
     start_sign_in(engine, rosa)
-    assert who(engine, policy=REQUIRED) == "rosa"
+    assert find_name(engine, policy=REQUIRED) == "rosa"
     with unit_of_work(engine) as db:
         accounts.change_roles(db, by=BY, name="rosa", roles=[Role.ADMIN], now=NOON)
-    assert who(engine, policy=REQUIRED) is None
+    assert find_name(engine, policy=REQUIRED) is None
 
 
 @pytest.mark.parametrize(("role", "hours"), [(Role.ADMIN, 12), (Role.COORDINATOR, 12), (Role.REVIEWER, 168)])
@@ -328,5 +328,5 @@ def test_privileged_sign_ins_last_half_a_day_and_others_a_week(engine, role, hou
     for hour in range(0, hours, 6):
         with unit_of_work(engine) as db:
             accounts.update_last_seen(db, token="t1", now=NOON + timedelta(hours=hour))
-    assert who(engine, now=NOON + timedelta(hours=hours)) == "nina"
-    assert who(engine, now=NOON + timedelta(hours=hours, seconds=1)) is None
+    assert find_name(engine, now=NOON + timedelta(hours=hours)) == "nina"
+    assert find_name(engine, now=NOON + timedelta(hours=hours, seconds=1)) is None

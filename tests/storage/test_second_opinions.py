@@ -1,4 +1,4 @@
-"""A second reviewer for a random share, and for questions in which the first reported an error."""
+"""A second reviewer for a random share, and for questions in which the first reviewer reported an error."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_share_does_not_depend_on_verdicts(world):
     assert len(plan.draw_random_share(ids)) == 200
 
 
-def test_larger_share_contains_the_smaller_one():
+def test_larger_share_contains_the_smaller_share():
     ids = {number: f"q{number}" for number in range(100)}
     small, large = (
         SecondOpinions(scope=SecondOpinionScope.RANDOM_SHARE, share=share, seed=3).draw_random_share(ids)
@@ -108,12 +108,12 @@ def test_second_opinions_for_errors_only_are_refused(world):
 
 
 @pytest.mark.parametrize(
-    ("changes", "why"),
+    ("changes", "message"),
     [({"seed": 8}, "drawn with seed 7"), ({"share": 0.1}, "can be increased"), ({}, "cannot be undone")],
 )
-def test_second_opinion_plan_cannot_be_changed_or_reduced(world, changes, why):
+def test_second_opinion_plan_cannot_be_changed_or_reduced(world, changes, message):
     request_second_opinions(world, scope=SecondOpinionScope.SHARE_AND_ERRORS)
-    with pytest.raises(Refused, match=why):
+    with pytest.raises(Refused, match=message):
         request_second_opinions(world, **changes)
 
 
@@ -124,7 +124,7 @@ def test_question_without_a_first_reviewer_is_not_assigned(engine):
     assert any("Without a first reviewer: 3 questions" in note for note in summary.notes)
 
 
-def test_first_reviewer_is_never_the_second(world):
+def test_first_reviewer_is_never_the_second_reviewer(world):
     summary = request_second_opinions(world, to=["ruth"])
     assert summary.assigned == {"ruth": 0}
     assert any("Without a second reviewer: 3 questions" in note for note in summary.notes)
@@ -146,8 +146,8 @@ def test_reviewers_may_not_request_second_opinions(world):
 
 def judge(world, questions, person="ruth", rejected=()):
     for question in questions:
-        make = make_rejection if question in rejected else make_acceptance
-        save_verdict(world, make(world, question=question, person=person), person)
+        make_verdict = make_rejection if question in rejected else make_acceptance
+        save_verdict(world, make_verdict(world, question=question, person=person), person)
 
 
 def add_reviewer(world, name):
@@ -156,8 +156,8 @@ def add_reviewer(world, name):
         db.add(row)
         db.flush()
         db.add(PersonRoleRow(person_id=row.id, role=Role.REVIEWER))
-        reviewer = frozenset({Role.REVIEWER})
-        world.people[name] = Person(id=row.id, name=name, display_name=name.title(), roles=reviewer)
+        roles = frozenset({Role.REVIEWER})
+        world.people[name] = Person(id=row.id, name=name, display_name=name.title(), roles=roles)
 
 
 def test_questions_of_the_random_share_are_not_chosen_by_expected_information(world):
@@ -168,19 +168,19 @@ def test_questions_of_the_random_share_are_not_chosen_by_expected_information(wo
     assert (summary.random_count, summary.added_count) == (0, 9)
     assert list_questions_of_remo(world) == set(world.questions)
     with read_only_session(world.engine) as db:
-        again = review.preview_second_opinions(
+        preview = review.preview_second_opinions(
             db, by=world.people["cora"], batch="first", to=["ruth"], share=None, seed=None, informative=20,
             scope=SecondOpinionScope.SHARE_AND_INFORMATION,
         )  # fmt: skip
-    assert (again.assigned, len(random_share)) == ({"ruth": 0}, 3)  # all wait for remo's verdict
-    assert any(note.startswith("No question can be chosen by expected information") for note in again.notes)
+    assert (preview.assigned, len(random_share)) == ({"ruth": 0}, 3)  # all wait for remo's verdict
+    assert any(note.startswith("No question can be chosen by expected information") for note in preview.notes)
 
 
-def test_a_question_on_which_two_disagree_comes_first_and_nobody_judges_twice(world):
+def test_a_question_on_which_two_reviewers_disagree_comes_first_and_nobody_judges_twice(world):
     add_reviewer(world, "rosa")
     request_second_opinions(world, share=0.01)
-    share = list_questions_of_remo(world)
-    first, second, *_ = [question for question in world.questions if question not in share]
+    random_share = list_questions_of_remo(world)
+    first, second, *_ = [question for question in world.questions if question not in random_share]
     judge(world, world.questions, rejected=[first])
     request_second_opinions(world, **BY_INFORMATION, to=["remo"], informative=11)
     judge(world, [first, second], person="remo")

@@ -79,7 +79,7 @@ def test_every_figure_is_valid_svg_and_states_n(engine: Engine) -> None:
         db.execute(update(QuestionRow).where(QuestionRow.id == 1).values(category="a < b & c"))
     figures = render_figures(compute_statistics(engine))
     assert {"task", "boxes", "observations", "question-characters", "explanation-words"} <= set(figures)
-    parsed = {name: fromstring(svg) for name, svg in figures.items()}  # noqa: S314 - text of our own making
+    parsed = {name: fromstring(svg) for name, svg in figures.items()}  # noqa: S314 - generated above
     texts = {name: "".join(root.itertext()) for name, root in parsed.items()}
     assert all("n = 12" in text for text in texts.values())
     assert "a < b & c" in texts["category"]
@@ -133,7 +133,7 @@ def test_ascii_and_unicode_texts_give_the_same_words(text: str) -> None:
     assert ascii_counts.words == unicode_counts.words
 
 
-def test_bins_are_contiguous_and_end_at_the_longest() -> None:
+def test_bins_are_contiguous_and_end_at_the_longest_length() -> None:
     assert bin_lengths(Counter({3: 2, 25: 1}), width=10) == [(0, 9, 2), (10, 19, 0), (20, 29, 1)]
     assert bin_lengths(Counter(), width=10) == []
     assert mean_length(Counter({10: 1, 20: 1})) == 15

@@ -59,7 +59,7 @@ def import_predictions(study_world: StudyWorld, tmp_path, count: int) -> None:
     )
 
 
-def test_two_readers_in_two_arms_are_two_readers(sqlite_engine, tmp_path):
+def test_two_readers_in_two_arms_count_as_two_readers(sqlite_engine, tmp_path):
     report = make_report(sqlite_engine, tmp_path)
     primary = find_result(report.tables.mrmc, task="all", arm="", random_readers=True)
     assert (primary.readers, primary.cases) == (2, 8)
@@ -97,23 +97,23 @@ def test_the_protocol_can_include_readers_who_set_the_key(sqlite_engine, tmp_pat
     assert "2 readers, including those who contributed to the answer key," in primary
 
 
-def test_the_protocol_can_compare_them_by_the_majority_of_the_others(sqlite_engine, tmp_path):
+def test_the_protocol_can_compare_helpers_by_the_majority_of_the_other_helpers(sqlite_engine, tmp_path):
     report = make_report(sqlite_engine, tmp_path, helping=["rea", "rob"], helpers=HelperRule.LEAVE_ONE_OUT)
     primary = next(sentence for sentence in report.words if sentence.startswith("Primary comparison"))
     text = "2 readers (contributors to the answer key are scored by the majority of the others)"
     assert text in primary
     rows = [row for row in report.tables.mrmc if (row.task, row.arm, row.random_readers) == ("all", "", True)]
     assert [row.helpers for row in rows] == list(HelperRule)
-    own = [row for row in report.tables.leave_one_out if row.group == "all"]
-    assert {row.rater for row in own} == {
+    leave_one_out_rows = [row for row in report.tables.leave_one_out if row.group == "all"]
+    assert {row.rater for row in leave_one_out_rows} == {
         f"{reader} ({arm})" for reader in ("rea", "rob") for arm in ("aided", "plain")
     }
-    for row in own:
+    for row in leave_one_out_rows:
         text = f"{row.rater} by the majority of the others who contributed to the answer key: {row.correct} "
         assert any(sentence.startswith(text) for sentence in report.words), text
     assert "scored by a reference made without this reader" in " ".join(write_methods(report))
     labels = {row.label for row in build_difference_rows(report)}
-    assert {label for label in labels if "‡" in label} == {f"{row.rater} ‡" for row in own}
+    assert {label for label in labels if "‡" in label} == {f"{row.rater} ‡" for row in leave_one_out_rows}
     assert (
         "‡: by the majority of the others" in draw_figure(report, make_figure_name("differences", "all")).svg
     )
@@ -121,12 +121,12 @@ def test_the_protocol_can_compare_them_by_the_majority_of_the_others(sqlite_engi
     assert type(report).from_json(report.to_json()) == report
 
 
-def test_missing_predictions_count_as_the_protocol_says(sqlite_engine, tmp_path):
-    common = make_report(sqlite_engine, tmp_path, predicted=6)
-    primary = find_result(common.tables.mrmc, task="all", arm="", random_readers=False)
+def test_questions_without_a_prediction_are_left_out_with_a_warning_by_default(sqlite_engine, tmp_path):
+    report = make_report(sqlite_engine, tmp_path, predicted=6)
+    primary = find_result(report.tables.mrmc, task="all", arm="", random_readers=False)
     assert primary.cases == 6
     assert primary.note.startswith("warning: the model answered 6 of the 8 questions")
-    assert any("Warning: the model answered 6 of the 8 questions" in sentence for sentence in common.words)
+    assert any("Warning: the model answered 6 of the 8 questions" in sentence for sentence in report.words)
 
 
 def test_missing_predictions_can_count_as_wrong(sqlite_engine, tmp_path):

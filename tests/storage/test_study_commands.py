@@ -76,7 +76,7 @@ def test_the_error_for_an_invalid_protocol_names_its_field(world, capsys, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("more", "reason"),
+    ("extra_arguments", "reason"),
     [
         (["--crossing", "parts"], "readers_per_case"),
         (["--arms", "a", "b"], "can only be used with --crossing crossover"),
@@ -84,8 +84,8 @@ def test_the_error_for_an_invalid_protocol_names_its_field(world, capsys, tmp_pa
         (["--release", "v1"], "no release 'v1'"),
     ],
 )
-def test_invalid_design_is_refused(world, capsys, more, reason):
-    assert cli.main([*CREATE_COMMAND, *more]) == 1
+def test_invalid_design_is_refused(world, capsys, extra_arguments, reason):
+    assert cli.main([*CREATE_COMMAND, *extra_arguments]) == 1
     assert reason in capsys.readouterr().err
 
 

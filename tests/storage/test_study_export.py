@@ -1,4 +1,4 @@
-"""Files of a study for iMRMC and RJafroc: read back as those programs read them, they give our own AUC."""
+"""Files of a study for iMRMC and RJafroc; read as these programs do, they give the AUC of Overread."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def load_data(study_world):
 
 
 def read_imrmc(text):
-    """As RJafroc reads it: numbers of readers, cases and modalities, then lines of four numbers."""
+    """Read the file as RJafroc does: numbers of readers, cases and modalities, then lines of four numbers."""
     lines = text.splitlines()
     numbers = {
         name: int(value)
@@ -69,8 +69,8 @@ def read_imrmc(text):
 def compute_auc(truth, scores, reader, modality):
     pairs = [
         (truth[case], score)
-        for (one, other, case), score in scores.items()
-        if (one, other) == (reader, modality)
+        for (score_reader, score_modality, case), score in scores.items()
+        if (score_reader, score_modality) == (reader, modality)
     ]
     return roc_auc_score(*zip(*pairs, strict=True))
 
@@ -90,13 +90,13 @@ def test_imrmc_file_has_the_truth_and_all_scores(study_world):
     assert (numbers["NR"], numbers["NM"], len(truth)) == (2, 1, 6)
     keys = [case.question.answer for case in data.cases]
     assert [truth[case] for case in sorted(truth)] == [int(key == "yes") for key in keys]
-    in_order = [scores[1, 1, data_case(data, "rea", position)] for position in range(1, 7)]
+    in_order = [scores[1, 1, find_case_number(data, "rea", position)] for position in range(1, 7)]
     assert in_order == [11, 4, 7, 2, 5, 9]  # 6 plus or minus the confidence
-    assert scores[2, 1, data_case(data, "rob", 5)] == 6  # cannot determine
+    assert scores[2, 1, find_case_number(data, "rob", 5)] == 6  # cannot determine
 
 
-def data_case(data, name, position):
-    """The number of the case that the reader read at that position."""
+def find_case_number(data, name, position):
+    """Return the number of the case that the reader read at that position."""
     reader = next(reader.id for reader in data.readers if reader.name == name)
     case_id = next(
         reading.key.case_id
@@ -123,7 +123,7 @@ def test_workbook_has_the_same_scores_as_the_imrmc_file(study_world):
 
 
 @pytest.mark.slow
-def test_files_give_the_auc_of_measure(study_world, tmp_path):
+def test_files_give_the_same_auc_as_compute_measures(study_world, tmp_path):
     data = load_data(study_world)
     selected = roc_files.select_roc_ratings(data)
     _, truth, scores = read_imrmc(roc_files.render_imrmc(selected, title="Study"))
@@ -131,12 +131,12 @@ def test_files_give_the_auc_of_measure(study_world, tmp_path):
     measures = compute_measures(
         read_ratings(tmp_path / "ratings.csv"), settings=Settings(positive="yes", bootstrap=0)
     )
-    ours = {
+    measured_auc = {
         result.rater: result.estimate
         for result in measures.diagnostic
         if result.measure == "auc" and result.task == "all"
     }
-    assert ours == pytest.approx(
+    assert measured_auc == pytest.approx(
         {name: compute_auc(truth, scores, number, 1) for number, name in enumerate(selected.readers, start=1)}
     )
 
@@ -159,7 +159,7 @@ def test_the_score_of_a_model_is_its_stated_probability_of_yes(study_world):
 
 
 def import_readings(study_world, *, confidences):
-    """Readings of ext, a reader without an account, of all cases: yes, with these confidences."""
+    """Import readings of ext, a reader without an account: yes to all cases, with these confidences."""
     keys = [case.question.id for case in load_data(study_world).cases]
     write_and_import(
         study_world,
@@ -205,7 +205,7 @@ def test_left_out_questions_and_answers_are_stated(sqlite_engine):
 
 
 def import_closed_readings(study_world):
-    """Readings of ext of the yes/no questions; one has no confidence."""
+    """Import readings of the yes/no questions by ext; one has no confidence."""
     lines = [
         f"first,ext,Q{number},yes,{'' if number == 1 else 3},20,2026-03-02T09:{number:02d}:00Z"
         for number in range(1, 11)
@@ -214,7 +214,7 @@ def import_closed_readings(study_world):
 
 
 @pytest.mark.slow
-def test_arms_are_modalities(sqlite_engine):
+def test_arms_are_exported_as_modalities(sqlite_engine):
     design = StudyDesign(
         plan=SamplingPlan(seed=7, per_1000=None, n=6), crossing=Crossing.CROSSOVER,
         arms=(Arm(name="with history"), Arm(name="image only", clinical_info_shown=False)),
@@ -242,7 +242,9 @@ def test_study_without_answers_is_refused(sqlite_engine):
 
 
 @pytest.mark.slow
-def test_command_writes_the_files_and_refuses_a_full_folder(study_world, tmp_path, capsys, monkeypatch):
+def test_command_writes_the_files_and_refuses_a_folder_that_is_not_empty(
+    study_world, tmp_path, capsys, monkeypatch
+):
     monkeypatch.setenv("OVERREAD_DATABASE_URL", str(study_world.engine.url))
     out = tmp_path / "out"
     assert main(["study", "export", "first", "--out", str(out)]) == 0

@@ -1,4 +1,4 @@
-"""Models enter a study by being chosen, and comparisons on too few cases have no estimate."""
+"""Models take part in a study if they are chosen; comparisons on too few cases have no estimate."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def list_models(study_world, study: str = "first"):
         }
 
 
-def choose(study_world, *, reason: str = "", **names):
+def choose_models(study_world, *, reason: str = "", **names):
     with unit_of_work(study_world.engine) as db:
         return studies.choose_models(db, by=study_world.cora, study="first", reason=reason, now=NOW, **names)
 
 
 @pytest.mark.slow
-def test_models_of_another_study_do_not_enter_a_new_one(study_world, tmp_path):
+def test_models_of_one_study_do_not_take_part_in_a_new_study(study_world, tmp_path):
     import_answers(study_world, tmp_path, cases=3)
     create_second_study(study_world)
     assert list_models(study_world, "first") == {"m": (3, 8, True)}
@@ -106,24 +106,24 @@ def test_import_adds_the_model_to_the_study_in_a_new_protocol_version(study_worl
 
 
 @pytest.mark.slow
-def test_a_model_is_removed_and_added_with_a_reason_once_answers_are_in(study_world, tmp_path):
+def test_after_the_first_answer_a_model_is_removed_only_with_a_reason(study_world, tmp_path):
     import_answers(study_world, tmp_path)
     read_all(study_world, "rea")
     with pytest.raises(Refused, match="Enter a reason"):
-        choose(study_world, remove=["m"])
-    assert choose(study_world, remove=["m"], reason="another version").protocol.models == ()
+        choose_models(study_world, remove=["m"])
+    assert choose_models(study_world, remove=["m"], reason="another version").protocol.models == ()
     assert list_models(study_world) == {"m": (8, 8, False)}
     assert not any(row.kind == "model" for row in load_report(study_world).tables.raters)
     assert any("No models: none was chosen" in sentence for sentence in load_report(study_world).words)
-    assert choose(study_world, add=["m"], reason="back").protocol.models == ("m",)
+    assert choose_models(study_world, add=["m"], reason="back").protocol.models == ("m",)
     with pytest.raises(InvalidValue, match="'x' is not in the study"):
-        choose(study_world, remove=["x"], reason="unknown")
+        choose_models(study_world, remove=["x"], reason="unknown")
 
 
 @pytest.mark.slow
-def test_the_message_names_a_chosen_model_without_answers(study_world):
+def test_the_report_names_a_chosen_model_without_answers(study_world):
     read_all(study_world, "rea")
-    choose(study_world, add=["later"], reason="its answers will follow")
+    choose_models(study_world, add=["later"], reason="its answers will follow")
     assert list_models(study_world) == {"later": (0, 8, True)}
     assert "later has answered none of the cases." in load_report(study_world).words
 
@@ -133,7 +133,7 @@ def test_the_model_of_the_primary_comparison_takes_part_and_cannot_be_removed(sq
     import_answers(study_world, tmp_path)
     assert list_models(study_world) == {"m": (8, 8, True)}
     with pytest.raises(InvalidValue, match="primary comparison"):
-        choose(study_world, remove=["m"])
+        choose_models(study_world, remove=["m"])
 
 
 def test_old_protocols_without_a_model_list_include_all_models(sqlite_engine, tmp_path):
@@ -148,7 +148,7 @@ def test_old_protocols_without_a_model_list_include_all_models(sqlite_engine, tm
     report = load_report(study_world)
     assert any("does not list models" in sentence for sentence in report.words)
     assert report.facts.needed_cases == 30
-    assert choose(study_world, add=["n"]).protocol.models == ("m", "n")
+    assert choose_models(study_world, add=["n"]).protocol.models == ("m", "n")
 
 
 @pytest.mark.slow
@@ -216,8 +216,8 @@ def test_a_minimum_outside_its_range_is_refused(number):
 
 def test_models_are_chosen_and_listed_by_command(workspace_engine, capsys, tmp_path):
     make_world(workspace_engine, questions=24)
-    create = ["study", "create", "pilot", "--dataset", "demo", "--n", "6", "--seed", "7"]
-    assert cli.main([*create, "--models", "n", "--minimum-cases", "5"]) == 0
+    create_command = ["study", "create", "pilot", "--dataset", "demo", "--n", "6", "--seed", "7"]
+    assert cli.main([*create_command, "--models", "n", "--minimum-cases", "5"]) == 0
     assert cli.main(["study", "models", "pilot", "--add", "m", "--remove", "n"]) == 0
     assert capsys.readouterr().out.splitlines()[-2:] == [
         "model,chosen,answered,cases,simulated",
@@ -229,7 +229,7 @@ def test_models_are_chosen_and_listed_by_command(workspace_engine, capsys, tmp_p
 
 
 @pytest.mark.slow
-def test_predictions_without_a_study_go_to_the_only_open_one(workspace_engine, capsys, tmp_path):
+def test_predictions_without_a_study_go_to_the_only_open_study(workspace_engine, capsys, tmp_path):
     study_world = make_study_world(workspace_engine, cases=4)
     answer_case(study_world, "rea")
     file = tmp_path / "m.jsonl"

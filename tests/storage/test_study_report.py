@@ -114,7 +114,7 @@ def test_excluded_case_is_in_no_result_and_listed_with_reason(study_world, tmp_p
 
 
 def test_faulty_question_without_an_answer_is_not_scored(study_world):
-    while True:  # after the training case
+    while True:  # every case is reported as faulty, up to the first scored one
         if answer_case(study_world, "rea", answer=None, faulty="two are right").key.case_id in {
             case.blind_case.id for case in list_scored_cases(study_world)
         }:
@@ -147,7 +147,7 @@ def test_html_csv_and_json_have_identical_numbers(study_world, tmp_path):
             assert repr(json_row[name]) in values
 
 
-def test_html_loads_nothing_and_escapes_texts(study_world):
+def test_html_loads_no_other_files_and_escapes_texts(study_world):
     read_all(study_world, "rea")
     with unit_of_work(study_world.engine) as db:
         studies.exclude_readings(
@@ -311,15 +311,15 @@ def test_the_digest_and_a_stored_report_are_read_without_cases_and_answers(study
         studies.load_or_compute_report(db, by=study_world.cora, study="first", workspace=workspace)
     with count_statements() as counts, read_only_session(study_world.engine) as db:
         digest = studies.load_report_digest(db, by=study_world.cora, study="first")
-    read_columns = ("study_case.stem", "study_case_key", "reading.answer", "prediction.answer")
-    assert not [text for text in counts.statements if any(column in text for column in read_columns)]
+    forbidden_columns = ("study_case.stem", "study_case_key", "reading.answer", "prediction.answer")
+    assert not [text for text in counts.statements if any(column in text for column in forbidden_columns)]
     first, second = (
         studies.load_stored_report(by=study_world.cora, workspace=workspace, digest=digest) for _ in range(2)
     )
     assert first.tables is second.tables  # parsed once
 
 
-def test_stored_report_against_another_model_equals_a_computed_one(study_world, tmp_path):
+def test_stored_report_against_another_model_equals_a_computed_report(study_world, tmp_path):
     for model in "mn":
         import_model_answers(
             study_world,

@@ -24,22 +24,24 @@ def world(sqlite_engine):
 
 
 @pytest.fixture
-def unwritable(tmp_path) -> Workspace:
-    """A workspace in whose cache nothing can be stored: a file is in the folder's place."""
+def unwritable_workspace(tmp_path) -> Workspace:
+    """A workspace in which no report can be stored, because its cache folder is a file."""
     (tmp_path / "cache").write_text("a file where a folder is expected")
     return Workspace(home=tmp_path, database_url="")
 
 
 @pytest.mark.slow
-def test_a_report_that_cannot_be_stored_is_returned_all_the_same(world, unwritable):
+def test_a_report_that_cannot_be_stored_is_still_returned(world, unwritable_workspace):
     with read_only_session(world.engine) as db:
-        report = studies.load_or_compute_report(db, by=world.cora, study="first", workspace=unwritable)
+        report = studies.load_or_compute_report(
+            db, by=world.cora, study="first", workspace=unwritable_workspace
+        )
     assert report.facts.protocol_sha256
 
 
 @pytest.mark.slow
-def test_a_background_report_that_cannot_be_stored_raises_a_message(world, unwritable):
+def test_a_background_report_that_cannot_be_stored_raises_a_message(world, unwritable_workspace):
     with read_only_session(world.engine) as db:
         data = studies.load_report_data(db, by=world.cora, study="first")
     with pytest.raises(NotNow, match="The report was computed but could not be stored"):
-        studies.compute_report(workspace=unwritable, digest="0" * 64, data=data)
+        studies.compute_report(workspace=unwritable_workspace, digest="0" * 64, data=data)

@@ -73,9 +73,9 @@ def test_boxes_count_only_where_the_key_has_boxes(study_world, tmp_path):
     study_report = load_report(study_world)
     assert {row.rater for row in study_report.tables.boxes} == {"m"}
     line = find_result(study_report.tables.boxes, rater="m", format="all")
-    first = len(with_box[0].question.boxes)
+    box_count = len(with_box[0].question.boxes)
     assert (line.n, line.with_boxes) == (len(with_box), 1)
-    assert line.estimate == pytest.approx(1 / first / len(with_box))
+    assert line.estimate == pytest.approx(1 / box_count / len(with_box))
 
 
 def test_kappa_table_is_square_with_ones_on_the_diagonal(study_world, tmp_path):

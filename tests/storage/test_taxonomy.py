@@ -35,7 +35,7 @@ CATEGORY, REGION = NamedField.CATEGORY, NamedField.REGION
 BOX = {"radiograph": "pa", "box": [10, 10, 40, 40]}
 
 
-def boxes(*labels):
+def make_boxes(*labels):
     return [{**BOX, "label": label} for label in labels]
 
 
@@ -48,7 +48,9 @@ def importer(engine, tmp_path):
     importer(
         to_json_lines(
             *(
-                make_record(number, category=category or ..., content_type="Location", boxes=boxes(*names))
+                make_record(
+                    number, category=category or ..., content_type="Location", boxes=make_boxes(*names)
+                )
                 for number, (category, names) in enumerate(zip(categories, labels, strict=True), start=1)
             )
         )
@@ -56,7 +58,7 @@ def importer(engine, tmp_path):
     return importer
 
 
-def load(importer, field=CATEGORY):
+def load_name_report(importer, field=CATEGORY):
     with read_only_session(importer.engine) as db:
         return load_names(db, by=BY, dataset="d", field=field)
 
@@ -71,17 +73,17 @@ def list_names(report):
 
 
 def test_names_are_listed_with_counts_and_mapped_and_unmapped_again(importer):
-    assert list_names(load(importer)) == [
+    assert list_names(load_name_report(importer)) == [
         ("Bone", 3, "Bone", "Musculoskeletal", False),
         ("Bones", 2, "Bone", "Musculoskeletal", False),
         ("Cor", 1, None, "", False),
     ]
     map_category(importer, "Cor", "Heart")
-    report = load(importer)
+    report = load_name_report(importer)
     assert list_names(report)[2] == ("Cor", 1, "Heart", "Cardiovascular", True)
     assert (report.last_mapped, report.unmapped) == ("Cor", ())
     map_category(importer, "Cor", None)
-    report = load(importer)
+    report = load_name_report(importer)
     assert (report.last_mapped, [name.name for name in report.unmapped]) == (None, ["Cor"])
     with read_only_session(importer.engine) as db:
         entries = db.execute(select(AuditRow).where(AuditRow.what == "map name")).scalars().all()
@@ -90,9 +92,9 @@ def test_names_are_listed_with_counts_and_mapped_and_unmapped_again(importer):
 
 def test_the_previous_controlled_name_is_available(importer):
     map_category(importer, "Cor", "Heart")
-    assert load(importer).previous_name is None
+    assert load_name_report(importer).previous_name is None
     map_category(importer, "Cor", "Bone")
-    assert load(importer).previous_name == "Heart"
+    assert load_name_report(importer).previous_name == "Heart"
 
 
 def test_the_same_mapping_again_adds_nothing(importer):
@@ -118,7 +120,7 @@ def test_a_mapping_is_refused_with_the_reason(importer):
 
 def test_two_mappings_at_the_same_moment_do_not_overwrite_each_other(importer, monkeypatch):
     map_category(importer, "Cor", "Heart")
-    others = ["Aorta"]
+    concurrent_names = ["Aorta"]
 
     def append(db, controlled):
         name_mappings.append_mapping(
@@ -129,14 +131,14 @@ def test_two_mappings_at_the_same_moment_do_not_overwrite_each_other(importer, m
     with unit_of_work(importer.engine) as db:
 
         def insert_after_another(row):
-            if others:  # another person's revision appears between this one's look-up and its insertion
-                append(db, others.pop())
+            if concurrent_names:  # another person's mapping is stored between look-up and insertion
+                append(db, concurrent_names.pop())
             return insert(row)
 
         monkeypatch.setattr(name_mappings, "insert", insert_after_another)
         with pytest.raises(AlreadyThere, match="'Cor'"):
             append(db, "Hila")
-    assert list_names(load(importer))[2][2] != "Hila"
+    assert list_names(load_name_report(importer))[2][2] != "Hila"
 
 
 def test_stored_mappings_cannot_be_changed(importer):
@@ -148,8 +150,8 @@ def test_stored_mappings_cannot_be_changed(importer):
 
 def test_examples_of_a_region_are_questions_with_such_a_box(importer):
     with read_only_session(importer.engine) as db:
-        found = list_name_examples(db, by=BY, dataset="d", field=REGION, raw="right atrium")
-    assert [key for _, key, _ in found] == ["q-1"]
+        examples = list_name_examples(db, by=BY, dataset="d", field=REGION, raw="right atrium")
+    assert [key for _, key, _ in examples] == ["q-1"]
 
 
 def test_statistics_count_raw_and_controlled_names(importer):
@@ -230,7 +232,7 @@ def test_a_later_mapping_changes_no_stratum_of_a_batch(importer):
 
 
 @pytest.mark.slow
-def test_the_command_lists_maps_and_unmaps(tmp_path, monkeypatch, capsys):
+def test_the_command_lists_maps_and_unmaps_names(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("OVERREAD_HOME", str(tmp_path / "home"))
     file = tmp_path / "q.jsonl"
     file.write_bytes(to_json_lines(make_record(1, category="Cor"), make_record(2, category="=Bone")))

@@ -32,7 +32,7 @@ def workspace(workspace_engine):
 
 @pytest.fixture
 def run(monkeypatch, capsys):
-    """``run("user", "list", stdin="…")``: (exit code, output, errors)."""
+    """Run ``cli.py user``, for example ``run("list", stdin="…")``; return (exit code, output, errors)."""
 
     def call(*arguments: str, stdin: io.StringIO | str = "") -> tuple[int, str, str]:
         monkeypatch.setattr("sys.stdin", io.StringIO(stdin) if isinstance(stdin, str) else stdin)
@@ -61,7 +61,7 @@ def test_account_is_created_with_the_password_from_a_pipe(run):
     assert can_sign_in("anna", PASSWORD)
 
 
-def test_password_is_generated_and_shown_once_without_terminal(run):
+def test_password_is_generated_and_shown_once_without_a_terminal(run):
     code, output, _ = run("add", "anna", "--role", "reviewer", "--role", "coordinator")
     assert code == 0
     assert "(coordinator, reviewer)" in output
@@ -106,7 +106,7 @@ def test_unknown_role_is_wrong_usage(run):
     assert exit_info.value.code == 2
 
 
-def test_account_without_a_password_cannot_sign_in_with_an_empty_one(run):
+def test_account_without_a_password_cannot_sign_in_with_an_empty_password(run):
     assert run("add", "anna@example.org", "--role", "reviewer", "--no-password")[0] == 0
     assert not can_sign_in("anna@example.org", "")
 
@@ -168,7 +168,7 @@ def test_person_is_signed_out_everywhere(run):
         assert accounts.find_valid_sign_in(db, token="here", now=now) is None
 
 
-def test_first_admin_prints_a_code_and_is_refused_once_there_is_an_admin(run):
+def test_command_first_admin_prints_a_code_and_is_refused_if_there_is_an_admin(run):
     code, output, instructions = run("first-admin")
     assert code == 0
     assert re.fullmatch(r"([A-Z2-9]{5}-){4}[A-Z2-9]{5}\n", output)

@@ -101,7 +101,7 @@ def test_two_reviewers_have_separate_revisions(world):
     )
 
 
-def test_verdict_in_the_name_of_another_is_refused(world):
+def test_verdict_in_the_name_of_another_person_is_refused(world):
     with pytest.raises(NotAllowed, match="another person's name"):
         save_verdict(world, make_acceptance(world, question=1, person="remo"), person="ruth")
 

@@ -64,12 +64,12 @@ def test_own_answer_and_verdict_are_both_saved(answer_first_world):
     assert sheet.last_verdict.decision is Decision.ACCEPT
 
 
-def test_repeated_own_answer_returns_the_first(answer_first_world):
+def test_repeated_own_answer_returns_the_first_answer(answer_first_world):
     first = save_own_answer(answer_first_world)
     assert save_own_answer(answer_first_world, now=NOW + timedelta(seconds=1)) == first
 
 
-def test_the_error_for_a_different_own_answer_names_both(answer_first_world):
+def test_the_error_for_a_different_own_answer_names_both_answers(answer_first_world):
     save_own_answer(answer_first_world)
     with pytest.raises(StaleRevision, match=r"B\. Effusion, confidence 4 .*C\. Pneumothorax, confidence 5"):
         save_own_answer(answer_first_world, answer=(2,), confidence=5)
@@ -110,7 +110,7 @@ def test_verdict_keeps_the_rating_from_before_the_report(engine):
     world = make_world_with_settings(engine, show_report=True)
     open_report(world, rating=3)
     with pytest.raises(Refused, match="rated 3 before the report was opened"):
-        save_verdict(world, make_acceptance(world, question=1))  # accept() rates it 4
+        save_verdict(world, make_acceptance(world, question=1))  # make_acceptance rates it 4
     ratings = Ratings(clinical_quality=4, explanation_clarity=4, factual_correctness=4, image_alignment=3)
     save_verdict(world, make_acceptance(world, question=1, ratings=ratings))
 

@@ -61,7 +61,7 @@ def test_judged_question_cannot_be_skipped(world):
 
 
 @pytest.mark.parametrize("reason", ["", "   ", "x" * 501])
-def test_a_skip_needs_a_reason_of_a_readable_length(world, reason):
+def test_a_skip_needs_a_reason_of_1_to_500_characters(world, reason):
     with pytest.raises(InvalidValue, match="1 to 500 characters"):
         skip_question(world, reason=reason)
 

@@ -32,7 +32,7 @@ def world(engine: Engine) -> World:
 
 
 def run_concurrently(*functions: Callable[[], object]) -> list[Any]:
-    """Run all functions at the same moment; each result, or the domain error that was raised."""
+    """Run all functions at the same moment; return each result or the domain error that was raised."""
     start = Barrier(len(functions))
 
     def run(work: Callable[[], object]) -> object:

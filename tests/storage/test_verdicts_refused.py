@@ -68,7 +68,7 @@ def test_verdict_in_a_closed_batch_is_refused(world):
         save_verdict(world, make_acceptance(world, question=1))
 
 
-def test_repeated_verdict_in_a_closed_batch_returns_the_saved_one(world):
+def test_repeated_verdict_in_a_closed_batch_returns_the_saved_verdict(world):
     first = save_verdict(world, make_acceptance(world, question=1))
     close_batch(world.engine, world.batch)
     assert save_verdict(world, make_acceptance(world, question=1)) == first
@@ -90,12 +90,12 @@ def test_incomplete_acceptance_names_what_is_missing(world):
 def test_clarity_is_not_required_without_an_explanation(world):
     with world.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE question SET explanation = ' '")
-    other_ratings = Ratings(clinical_quality=4, factual_correctness=4, image_alignment=4)
-    save_verdict(world, make_acceptance(world, question=1, ratings=other_ratings))
-    assert load_verdict(world).opinion.ratings == other_ratings
+    ratings_without_clarity = Ratings(clinical_quality=4, factual_correctness=4, image_alignment=4)
+    save_verdict(world, make_acceptance(world, question=1, ratings=ratings_without_clarity))
+    assert load_verdict(world).opinion.ratings == ratings_without_clarity
 
 
-def test_a_reject_needs_only_the_kind_of_error(world):
+def test_a_rejection_needs_only_the_kind_of_error(world):
     save_verdict(
         world, make_rejection(world, question=1, ratings=Ratings(), difficulty=None, cognitive_depth=None)
     )

@@ -1,4 +1,4 @@
-"""Every start migrates the schema, one process at a time, or reports why it cannot."""
+"""Every command creates the tables of a new database, one process at a time, or reports why it cannot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def start_command(engine: Engine, home: Path) -> subprocess.Popen[str]:
-    """Run a command on that workspace; each command prepares it first."""
+    """Start a command on the workspace; each command prepares the workspace first."""
     settings = {
         "OVERREAD_HOME": str(home),
         "OVERREAD_DATABASE_URL": engine.url.render_as_string(hide_password=False),
@@ -37,7 +37,7 @@ def test_concurrent_first_starts_succeed(engine, tmp_path):
     assert is_current(engine)
 
 
-def test_tables_of_a_newer_version_are_not_changed(sqlite_engine, tmp_path):
+def test_tables_of_a_newer_version_are_refused(sqlite_engine, tmp_path):
     with sqlite_engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     process = start_command(sqlite_engine, tmp_path)

@@ -30,7 +30,7 @@ def may_try(engine, **options) -> bool:
 
 
 def make_wrong_attempts(engine, count: int, **options) -> None:
-    """That many wrong attempts, each as soon as it is permitted."""
+    """Make ``count`` wrong attempts, each as soon as it is permitted."""
     now = NOON
     for _ in range(count):
         while True:
@@ -49,7 +49,7 @@ def test_first_five_attempts_do_not_wait(engine):
 
 
 def measure_wait(engine, count: int) -> int:
-    """Seconds to wait after that many wrong attempts, all at noon."""
+    """Return the seconds to wait after ``count`` wrong attempts, all at noon."""
     with unit_of_work(engine) as db:
         db.execute(WrongPasswordRow.__table__.update().values(count=count, last_at=NOON))
     for seconds in range(100):
@@ -58,7 +58,7 @@ def measure_wait(engine, count: int) -> int:
         except accounts.TooManyAttempts:
             continue
         return seconds
-    raise AssertionError("out for good")
+    raise AssertionError("locked out")
 
 
 @pytest.mark.parametrize(("count", "seconds"), [(4, 0), (5, 2), (6, 4), (7, 8), (9, 32), (10, 60), (500, 60)])
@@ -67,7 +67,7 @@ def test_wait_doubles_from_the_fifth_attempt_up_to_a_minute(sqlite_engine, count
     assert measure_wait(sqlite_engine, count) == seconds
 
 
-def test_other_spelling_of_the_name_counts_as_the_same(sqlite_engine):
+def test_other_spelling_of_the_name_counts_as_the_same_name(sqlite_engine):
     make_wrong_attempts(sqlite_engine, FREE_ATTEMPTS)
     with pytest.raises(accounts.TooManyAttempts):
         begin_attempt(sqlite_engine, name=" Anna ")

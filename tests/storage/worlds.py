@@ -1,6 +1,6 @@
 """Test data, which the tests call a world: a dataset of exams and questions, people, and drawn batches.
 
-Rows are inserted directly, so that the test of one package needs no other. Times are fixed.
+Rows are inserted directly, so that the test of one package needs no other package. Times are fixed.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ def make_world(
 
     People: cora (coordinator), ruth and remo (reviewers), rolf (reviewer, disabled), rea (reader),
     ada (admin).
-    ``assigned_to``: each of these has every question of the batch, open.
-    Question i is on exam i // per_exam, of tier i % 3 (easy, medium, hard), of task i % 5; all are
-    single-choice with three options and key B, except the last ``open_questions``, which are open with the
-    key "Effusion". Each exam has a PA and a lateral radiograph of 3000 x 2500.
+    ``assigned_to``: each of these people has an open assignment of every question of the batch.
+    The question with index i (from 0) is on exam i // per_exam, of tier i % 3 (easy, medium, hard), of task
+    i % 5; all are single-choice with three options and key B, except the last ``open_questions``, which are
+    open with the key "Effusion". Each exam has a PA and a lateral radiograph of 3000 x 2500.
     """
     with unit_of_work(engine) as db:
         people = _insert_people(db)
@@ -95,7 +95,7 @@ def make_batch(
     settings: BatchSettings | None = None,
     probability: float = 0.1,
 ) -> Batch:
-    """A batch of those questions in that order, as if drawn at that rate from every tier."""
+    """Make a batch of the questions in this order, as if drawn with ``probability`` from every tier."""
     batch = add_batch(
         db,
         name=name,

@@ -16,10 +16,10 @@ NO_BOOTSTRAP = Settings(bootstrap=0)
 
 
 def make_ratings(answers: dict[str, str], **extra_columns: dict[str, str] | str) -> pd.DataFrame:
-    """One row per answer: rater -> answers of q1, q2, … in one string, blank for missing; ``kind`` by name.
+    """Return one row per answer; ``answers``: rater -> answers to q1, q2, … in one string, blank for missing.
 
-    ``ref`` is the reference, names with m are models. Other columns: one string of values, one character per
-    question.
+    The rater ``ref`` is the reference; raters whose name begins with m are models. ``extra_columns``: a
+    string with one character per question, common to all raters or one for each rater.
     """
     rows = []
     for rater, answers_of_rater in answers.items():
@@ -35,7 +35,7 @@ def make_ratings(answers: dict[str, str], **extra_columns: dict[str, str] | str)
 def measure_answers(
     answers: dict[str, str], settings: Settings = NO_BOOTSTRAP, **extra_columns: dict[str, str] | str
 ) -> Measures:
-    """The measures of such a table."""
+    """Return the measures of the table that ``make_ratings`` makes."""
     return compute_measures(make_ratings(answers, **extra_columns), settings=settings)
 
 

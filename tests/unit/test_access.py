@@ -18,7 +18,7 @@ PAGES_WITHOUT_ACTION = {"pages/home.py", "pages/account.py"}
 
 
 def read_required_action(file: str) -> str | None:
-    """The name of the action that a page's file passes to ``require_page``; "" if it never calls it."""
+    """Return the action that a page passes to ``require_page``, None without one, "" without a call."""
     for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "require_page":
             return node.args[0].attr if node.args and isinstance(node.args[0], ast.Attribute) else None

@@ -1,4 +1,4 @@
-"""Inference on agreement: formats are no common categories, small samples, and selected second opinions."""
+"""Inference on agreement: several answer formats, small samples, and selected second opinions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def find(results, task):
 
 # ------------------------------------------------------------------------------------------- answer formats
 def test_raters_who_guess_have_no_agreement_over_several_formats():
-    # Pooled over formats, kappa was .228 [.202, .253].
+    # If the answers of both formats were pooled, kappa would be .228 [.202, .253].
     random = np.random.default_rng(1)
     ratings = make_ratings({"closed": guess(random, ["yes", "no"]), "single": guess(random, "ABCD")})
     measures = compute_measures(ratings)
@@ -53,7 +53,7 @@ def test_raters_who_guess_have_no_agreement_over_several_formats():
     assert group.light == pytest.approx(pooled.kappa)
 
 
-def test_a_kappa_over_formats_is_the_mean_of_theirs_by_questions():
+def test_kappa_over_formats_is_their_mean_weighted_by_questions():
     random = np.random.default_rng(2)
     closed, single = guess(random, ["yes", "no"], questions=100), guess(random, "ABCD", questions=300)
     closed[:80, 1], single[:90, 1] = closed[:80, 0], single[:90, 0]
@@ -95,21 +95,21 @@ def simulate_group(random, questions, raters, prevalence, kappa):
 
 
 @pytest.mark.parametrize("coefficient", [Coefficient.FLEISS, Coefficient.CONGER, Coefficient.ALPHA])
-def test_coefficients_of_a_group_cover_at_a_low_prevalence(coefficient):
+def test_intervals_of_group_coefficients_cover_at_a_low_prevalence(coefficient):
     # Student's interval with Gwet's standard error covers .83 here.
     random = np.random.default_rng(5)
-    shown: list[bool] = []
-    large_sample: list[bool] = []
+    posterior_hits: list[bool] = []
+    large_sample_hits: list[bool] = []
     for _ in range(150):
         ratings = simulate_group(random, 50, 3, 0.1, 0.5)
-        for draws, hits in ((400, shown), (0, large_sample)):
+        for draws, hits in ((400, posterior_hits), (0, large_sample_hits)):
             estimate = agreement_coefficient(ratings, coefficient, weights=np.eye(2), draws=draws)
             hits.append(estimate.low is not None and estimate.low <= 0.5 <= estimate.high)
-    assert np.mean(shown) > 0.91
-    assert np.mean(large_sample) < 0.89
+    assert np.mean(posterior_hits) > 0.91
+    assert np.mean(large_sample_hits) < 0.89
 
 
-def test_the_posterior_of_two_raters_is_that_of_their_table():
+def test_the_posterior_of_a_group_of_two_raters_equals_that_of_the_pair():
     ratings = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [40, 6, 4, 10], axis=0)
     group = agreement_coefficient(ratings, Coefficient.CONGER, weights=np.eye(2), draws=20_000)
     pair = kappa_interval(ratings[:, 0], ratings[:, 1], weights=np.eye(2), draws=20_000)
@@ -147,7 +147,7 @@ def test_missing_answers_and_weights_leave_the_estimate_inside_its_interval():
 
 # ------------------------------------------------------------------------------------------ second opinions
 def test_a_random_half_that_is_read_twice_is_no_verification_bias():
-    # Unique answers were taken for a second opinion on particular first answers.
+    # Unique answers must not look like second opinions requested because of the first answer.
     first = [f"finding {question}" for question in range(40)]
     ratings = pd.DataFrame(
         [(f"q{index}", "a", answer) for index, answer in enumerate(first)]
@@ -260,7 +260,7 @@ def test_the_posterior_without_clusters_is_a_dirichlet_distribution():
 
 
 @pytest.mark.slow
-def test_models_share_resamples_and_get_the_contrasts_they_have_alone():
+def test_contrasts_of_a_model_are_the_same_with_and_without_another_model():
     random = np.random.default_rng(10)
     ratings = make_ratings({"closed": guess(random, ["yes", "no"], raters=5, questions=80)})
     ratings["kind"] = np.where(ratings["rater"].isin(["d", "e"]), "model", "reader")

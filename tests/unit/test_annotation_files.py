@@ -90,7 +90,7 @@ def test_rectangles_of_label_studio_are_in_percent(tmp_path):
     assert question.id == "/data/upload/2/a.png: Nodule"
 
 
-def test_ground_truth_counts_else_the_last_annotation_that_was_not_skipped(tmp_path):
+def test_the_ground_truth_counts_or_without_it_the_last_annotation_not_skipped(tmp_path):
     def annotation(label, **fields):
         return {"result": [make_rectangle(label)], **fields}
 

@@ -1,4 +1,4 @@
-"""The AR-score on the values that GEMeX prints, its orders, and what is left out."""
+"""The AR-score: values that GEMeX prints, both orders of the texts, and replies without a score."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.unit.test_model_scores import make_question
     ("candidate", "reference", "printed"),
     [(3, 8, "37.50"), (4, 9, "44.44"), (8, 9, "88.89"), (2, 10, "20.00")],
 )
-def test_the_relative_score_is_that_of_the_cases_of_gemex(candidate, reference, printed):
+def test_the_relative_score_equals_the_values_printed_by_gemex(candidate, reference, printed):
     score = compute_relative_score(JudgedPair(reference=reference, candidate=candidate))
     assert f"{score:.2f}" == printed
 
@@ -47,14 +47,14 @@ def test_the_relative_score_is_that_of_the_cases_of_gemex(candidate, reference, 
         ("", None),
     ],
 )
-def test_scores_stand_on_the_first_line(reply, scores):
+def test_scores_are_read_from_the_first_line(reply, scores):
     expected = scores and JudgedPair(reference=scores[0], candidate=scores[1])
     assert parse_scores(reply, REFERENCE_FIRST) == expected
     swapped = scores and JudgedPair(reference=scores[1], candidate=scores[0])
     assert parse_scores(reply, CANDIDATE_FIRST) == swapped
 
 
-def test_both_orders_are_averaged_and_what_has_no_score_is_counted_apart():
+def test_both_orders_are_averaged_and_replies_without_scores_are_counted_separately():
     replies = [
         (f"1 {REFERENCE_FIRST}", "8 3"), (f"1 {CANDIDATE_FIRST}", "6 8"),  # 37.5 and 75
         (f"2 {REFERENCE_FIRST}", "10 2"), (f"2 {CANDIDATE_FIRST}", "4 10"),  # 20 and 40

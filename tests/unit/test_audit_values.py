@@ -33,7 +33,7 @@ def test_new_values_are_listed_by_name():
     ]
 
 
-def test_only_changed_values_are_listed_with_both():
+def test_only_changed_values_are_listed_with_old_and_new_value():
     assert _describe({"level": None, "years": 3}, {"level": "resident", "years": 3}) == [
         "level: none → resident"
     ]
@@ -47,7 +47,7 @@ def test_nested_values_have_their_path():
     ]
 
 
-def test_the_message_names_a_removed_value():
+def test_a_removed_value_is_listed_as_removed():
     assert _describe({"a": 1, "b": 2}, {"a": 1}) == ["b: 2 → removed"]
 
 

@@ -20,7 +20,7 @@ AGE = """#!/bin/sh
 
 @pytest.fixture
 def back_up(workspace_engine, tmp_path):
-    """Run the script on a workspace on a given day; return the names of the files after it."""
+    """Run the script on a workspace on a given day; return the names of the backup files afterwards."""
     folder, programs = tmp_path / "backups", tmp_path / "bin"
     folder.mkdir()
     programs.mkdir()
@@ -61,7 +61,7 @@ def test_with_a_recipient_only_encrypted_backups_are_kept_and_copied_elsewhere(b
 
 
 @pytest.mark.full
-def test_an_encrypted_backup_replaces_the_readable_one_of_its_day_and_month(back_up):
+def test_an_encrypted_backup_replaces_the_unencrypted_backups_of_its_day_and_month(back_up):
     assert back_up("2026-12-01") == ["Tue.backup", "month-12.backup"]
     names = back_up("2026-12-01", OVERREAD_BACKUP_RECIPIENT="age1test")
     assert names == ["Tue.backup.age", "month-12.backup.age"]

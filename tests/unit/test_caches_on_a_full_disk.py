@@ -1,4 +1,4 @@
-"""A cache that cannot be written costs time, never a radiograph or a report."""
+"""If a cache cannot be written, radiographs and reports are still returned, only more slowly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.e2e.small_disks import small_disk
 
 @pytest.fixture
 def full_folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder on a full disk; without the right to mount one, a place where no file can be created."""
+    """A folder on a full disk or, without the right to mount a disk, a path where no file can be created."""
     folder = tmp_path / "small"
     with small_disk(folder, size="64k") as mounted:
         if mounted:
@@ -27,7 +27,7 @@ def full_folder(tmp_path: Path) -> Iterator[Path]:
         yield folder
 
 
-def test_what_cannot_be_cached_is_made_and_returned_each_time(full_folder):
+def test_a_value_that_cannot_be_cached_is_created_and_returned_each_time(full_folder):
     cache, calls = DiskCache(full_folder, limit=1 << 20), []
 
     def make() -> bytes:
@@ -39,7 +39,7 @@ def test_what_cannot_be_cached_is_made_and_returned_each_time(full_folder):
     assert len(calls) == 2
 
 
-def test_a_cached_file_that_cannot_be_read_is_made_anew(tmp_path):
+def test_a_cached_file_that_cannot_be_read_is_created_again(tmp_path):
     (tmp_path / "radiographs" / "on" / "one").mkdir(parents=True)  # a folder in place of the file
     assert DiskCache(tmp_path, limit=1 << 20).get_or_create("one", lambda: b"picture") == b"picture"
 

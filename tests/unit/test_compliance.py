@@ -53,7 +53,7 @@ def make_fair_questions(count=400, seed=5):
 
 
 # ------------------------------------------------------------------------------------------- association
-def test_cramers_v_with_many_questions_is_that_of_scipy():
+def test_cramers_v_with_many_questions_equals_that_of_scipy():
     # The correction for bias disappears with n: 1e-3 at n = 10,000.
     table = np.array([[2000, 1500, 1500], [1000, 2500, 1500]])
     assert cramers_v(table) == pytest.approx(association(table, method="cramer"), abs=1e-3)
@@ -113,7 +113,7 @@ def test_the_position_and_length_of_the_key_are_compared_with_chance():
     ]
     lines = {line.option: line for line in measure_option_bias(questions)}
     assert (lines["at position A"].share, lines["at position A"].chance) == (1.0, 0.25)
-    assert lines["the longest"].low > 0.6  # the difference is .75; the interval is less than .15 wide
+    assert lines["the longest"].low > 0.6  # the difference is .75; the limit is less than .15 below it
     assert "the shortest" not in lines  # three options are equally short
     assert measure_option_bias([]) == ()
 
@@ -139,15 +139,15 @@ def test_a_key_that_is_always_the_longest_option_is_found_without_the_image():
     assert min(result.probabilities.values()) > 0.5
 
 
-def test_a_fair_dataset_gives_chance():
+def test_the_accuracy_in_a_fair_dataset_is_that_of_chance():
     overall = examine_text_only(make_fair_questions()).accuracies[0]
     assert (overall.task, overall.n) == ("all", 400)
     assert overall.low <= 0 <= overall.high
 
 
-def test_what_holds_for_one_patient_only_is_not_learned():
+def test_the_classifier_does_not_learn_what_holds_for_one_patient_only():
     # All answers of a patient are equal, and their stems contain a word that no other patient has. With folds
-    # over questions the word would give the answer away; with folds over patients it says nothing.
+    # over questions the word would reveal the answer; with folds over patients it has no information.
     questions = [
         make_question(
             number, format=AnswerFormat.CLOSED, options=(), answer="yes" if number // 5 % 2 else "no",
@@ -186,7 +186,7 @@ def test_few_questions_are_not_examined_and_the_reason_is_stated(count):
     assert "needs at least 20 questions" in result.note
 
 
-def test_open_questions_and_several_answers_are_left_out():
+def test_open_questions_and_questions_with_several_answers_are_left_out():
     others = [
         make_question(1000, format=AnswerFormat.OPEN, options=(), answer="Mass"),
         make_question(1001, format=AnswerFormat.MULTIPLE, answer=(0, 1)),

@@ -59,7 +59,7 @@ def test_every_table_has_the_keys_of_the_format(name):
 
 def test_every_number_is_finite_or_has_a_note():
     tables = measure_answers({"ref": "AAAA", "r1": "AAAA", "r2": "AB  ", "m1": "    "}).to_records()
-    assert json.loads(measure_answers({"ref": "AAAA", "r1": "AAAA"}).to_json())  # no NaN gets that far
+    assert json.loads(measure_answers({"ref": "AAAA", "r1": "AAAA"}).to_json())  # to_json refuses NaN
     for name in ("accuracy", "agreement", "paired", "mrmc"):
         for record in tables[name]:
             undefined = [
@@ -137,7 +137,7 @@ def test_cannot_determine_is_its_own_category_for_kappa():
     assert agreement.kappa == pytest.approx(cohen_kappa_score(list("AB?AB?"), list("AB?ABA")))
 
 
-def test_cannot_determine_in_the_reference_gives_no_truth():
+def test_a_question_is_not_scored_if_the_reference_is_cannot_determine():
     assert measure_answers({"ref": "AB?", "r1": "AB?"}).accuracy[0].n == 2
 
 
@@ -184,7 +184,7 @@ def test_holm_adjusts_only_the_declared_family():
     assert adjusted_pairs == {("m1", "r1"), ("m1", "r2")}
 
 
-def test_readers_models_is_a_valid_family():
+def test_the_family_readers_models_has_every_pair_of_a_reader_and_a_model():
     paired = measure_answers(SMALL_ANSWERS, replace(NO_BOOTSTRAP, family="readers-models")).paired
     assert [record.p_adjusted is not None for record in paired] == [True, True, False]
 
@@ -229,8 +229,7 @@ def test_without_readers_there_is_no_mrmc_comparison():
     assert measure_answers({"ref": "AB", "m1": "AB"}).mrmc == ()
 
 
-# ------------------------------------------------------------------------------------- repeats, training,
-# arms
+# -------------------------------------------------------------------------------- repeats, training, arms
 
 
 def test_training_cases_are_excluded_from_every_n():

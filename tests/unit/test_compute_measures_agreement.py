@@ -18,7 +18,7 @@ from measures.records.settings import Settings
 from tests.unit.measure_helpers import NO_BOOTSTRAP, find_only, measure_answers
 
 
-def test_one_constant_rater_has_kappa_0_without_an_interval():
+def test_a_pair_with_one_constant_rater_has_kappa_0_without_an_interval():
     agreement = measure_answers({"r1": "AAAAAAAAAB", "r2": "AAAAAAAAAA"}).agreement[0]
     assert (agreement.kappa, agreement.se, agreement.low, agreement.high) == (0.0, None, None, None)
     assert "single category" in agreement.note
@@ -26,7 +26,7 @@ def test_one_constant_rater_has_kappa_0_without_an_interval():
     assert agreement.ac1 == pytest.approx(0.889502762430939)
 
 
-def test_two_constant_raters_have_no_kappa():
+def test_a_pair_of_constant_raters_has_no_kappa():
     agreement = measure_answers({"r1": "AAAA", "r2": "AAAA"}).agreement[0]
     assert agreement.kappa is None
     assert agreement.note.startswith("not defined: one category")
@@ -41,7 +41,7 @@ def test_perfect_agreement_has_a_posterior_interval():
     assert 0.2 < agreement.low < 0.9
 
 
-def test_common_categories_have_the_large_sample_interval():
+def test_frequent_categories_in_a_large_sample_have_the_large_sample_interval():
     rng = np.random.default_rng(2)
     first = rng.integers(2, size=800)
     second = np.where(rng.random(800) < 0.8, first, 1 - first)
@@ -68,11 +68,11 @@ def test_a_pair_without_a_common_question_is_not_defined():
     assert measures.agreement[0].note == "not defined: no question was answered by both"
 
 
-@pytest.mark.parametrize("ticks", ["A|C", "C|A", " C | A ", "A|C|A"])
-def test_the_order_of_selected_options_does_not_matter(ticks):
-    assert canonical_answer(ticks) == "A|C"
+@pytest.mark.parametrize("selected_options", ["A|C", "C|A", " C | A ", "A|C|A"])
+def test_the_order_of_selected_options_does_not_matter(selected_options):
+    assert canonical_answer(selected_options) == "A|C"
     table = pd.DataFrame(
-        [("q1", "ref", "A|C"), ("q1", "r1", ticks), ("q2", "ref", "B"), ("q2", "r1", "B")],
+        [("q1", "ref", "A|C"), ("q1", "r1", selected_options), ("q2", "ref", "B"), ("q2", "r1", "B")],
         columns=["question_id", "rater", "answer"],
     ).assign(kind=["reference", "reader"] * 2)
     assert compute_measures(table, settings=NO_BOOTSTRAP).accuracy[0].correct == 2

@@ -23,13 +23,13 @@ REPORT = (
 )
 
 
-def choose(stem=PRESENT, options=("Effusion", "Pneumothorax", "Fracture", "Emphysema"), **fields):
+def make_single_choice(stem=PRESENT, options=("Effusion", "Pneumothorax", "Fracture", "Emphysema"), **fields):
     return Question(
         id="q", exam_id="e", format=AnswerFormat.SINGLE, stem=stem, options=options, answer=(0,), **fields
     )
 
 
-def ask(stem, answer, **fields):
+def make_question(stem, answer, **fields):
     closed = answer in ("yes", "no")
     format_ = AnswerFormat.CLOSED if closed else AnswerFormat.OPEN
     return Question(id="q", exam_id="e", format=format_, stem=stem, options=(), answer=answer, **fields)
@@ -56,7 +56,7 @@ def test_a_more_specific_option_entails_the_general_one(specific, general):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("option", "other_option"),
     [
         ("Pleural effusion", "Left pleural effusion"),
         ("Pleural effusion", "No pleural effusion"),
@@ -67,23 +67,23 @@ def test_a_more_specific_option_entails_the_general_one(specific, general):
         ("", "Effusion"),
     ],
 )
-def test_other_options_do_not_follow(one, other):
-    assert not entails(one, other)
+def test_an_option_does_not_entail_a_more_specific_or_different_option(option, other_option):
+    assert not entails(option, other_option)
 
 
 def test_an_option_that_follows_from_the_key_is_right_as_well():
-    question = choose(options=("Left pleural effusion", "Fracture", "Pleural effusion", "Mass"))
+    question = make_single_choice(options=("Left pleural effusion", "Fracture", "Pleural effusion", "Mass"))
     assert reason_of(screen_several_correct(question, None)) == (
         "options C 'Pleural effusion' follows from the key 'Left pleural effusion'"
     )
 
 
 def test_an_option_that_the_report_states_is_right_as_well():
-    question = choose(options=("Pleural effusion", "Cardiomegaly", "Mass", "Emphysema"))
+    question = make_single_choice(options=("Pleural effusion", "Cardiomegaly", "Mass", "Emphysema"))
     assert reason_of(screen_several_correct(question, REPORT)) == (
         "options B 'Cardiomegaly' is stated in the report, too"
     )
-    assert screen_several_correct(choose(), REPORT) is None
+    assert screen_several_correct(make_single_choice(), REPORT) is None
 
 
 @pytest.mark.parametrize(
@@ -96,14 +96,14 @@ def test_an_option_that_the_report_states_is_right_as_well():
 )
 def test_a_finding_that_the_report_does_not_mention_is_absent_as_well(stem):
     """ReXVQA's most frequent error: questions about absence with findings that no report names."""
-    question = choose(stem, ("Pneumothorax", "Pleural effusion", "Cardiomegaly", "Emphysema"))
+    question = make_single_choice(stem, ("Pneumothorax", "Pleural effusion", "Cardiomegaly", "Emphysema"))
     assert reason_of(screen_several_correct(question, REPORT)) == (
         "options D 'Emphysema' is absent as well: the report does not mention it"
     )
 
 
 def test_a_finding_that_the_report_negates_is_absent_as_well():
-    question = choose(
+    question = make_single_choice(
         "Which is not seen?",
         ("Pneumothorax", "Pleural effusion", "Cardiomegaly", "Rib fracture"),
         task=Task.NEGATION,
@@ -114,10 +114,10 @@ def test_a_finding_that_the_report_negates_is_absent_as_well():
 
 
 def test_a_question_about_absence_with_present_distractors_passes():
-    question = choose(
+    question = make_single_choice(
         "Which is not seen?", ("Pneumothorax", "Pleural effusion", "Cardiomegaly", "Heart failure")
     )
-    question_with_two = choose(
+    question_with_two = make_single_choice(
         "Which is not seen?", ("Pneumothorax", "Left pleural effusion", "Cardiomegaly")
     )
     assert screen_several_correct(question_with_two, REPORT) is None
@@ -128,7 +128,7 @@ def test_a_question_about_absence_with_present_distractors_passes():
 
 
 def test_all_of_the_above_is_no_second_answer():
-    question = choose(options=("All of the above", "Effusion", "Cardiomegaly", "Mass"))
+    question = make_single_choice(options=("All of the above", "Effusion", "Cardiomegaly", "Mass"))
     assert screen_several_correct(question, REPORT) is None
 
 
@@ -136,36 +136,42 @@ def test_all_of_the_above_is_no_second_answer():
 @pytest.mark.parametrize(
     ("question", "reason"),
     [
-        (ask("Is there a pneumothorax?", "yes"), "stem names pneumothorax, which the report negates"),
         (
-            ask("Is there emphysema?", "yes"),
+            make_question("Is there a pneumothorax?", "yes"),
+            "stem names pneumothorax, which the report negates",
+        ),
+        (
+            make_question("Is there emphysema?", "yes"),
             "stem names pulmonary emphysema, which the report does not mention",
         ),
-        (ask("Where is the pneumothorax?", "apex"), "stem names pneumothorax, which the report negates"),
         (
-            choose(options=("Emphysema", "Mass")),
+            make_question("Where is the pneumothorax?", "apex"),
+            "stem names pneumothorax, which the report negates",
+        ),
+        (
+            make_single_choice(options=("Emphysema", "Mass")),
             "options names pulmonary emphysema, which the report does not mention",
         ),
         (
-            choose(explanation="There is emphysema as well as an effusion."),
+            make_single_choice(explanation="There is emphysema as well as an effusion."),
             "explanation names pulmonary emphysema, which the report does not mention",
         ),
-        (ask("Is there a pneumothorax?", "no"), None),
-        (ask("Is there a pneumothorax?", "No, none is seen"), None),
-        (ask("Is there no pneumothorax?", "yes"), None),
-        (ask("Is there a pleural effusion?", "yes"), None),
-        (ask("What can cause a pleural effusion?", "Heart failure"), None),
-        (ask("Which finding is absent?", "Emphysema"), None),
-        # How a finding looks, in an explanation of a template.
-        (choose(explanation="Emphysema shows lucent, enlarged lungs with sparse vessels."), None),
+        (make_question("Is there a pneumothorax?", "no"), None),
+        (make_question("Is there a pneumothorax?", "No, none is seen"), None),
+        (make_question("Is there no pneumothorax?", "yes"), None),
+        (make_question("Is there a pleural effusion?", "yes"), None),
+        (make_question("What can cause a pleural effusion?", "Heart failure"), None),
+        (make_question("Which finding is absent?", "Emphysema"), None),
+        # The explanation of a template describes how a finding looks.
+        (make_single_choice(explanation="Emphysema shows lucent, enlarged lungs with sparse vessels."), None),
     ],
 )
-def test_findings_taken_as_present_are_in_the_report(question, reason):
+def test_findings_that_a_question_takes_as_present_must_be_in_the_report(question, reason):
     assert reason_of(screen_not_in_report(question, REPORT)) == reason
 
 
 def test_neither_negates_both_findings():
-    """Before, the reader of reports took "neither fracture nor consolidation" as stated."""
+    """An earlier version took the findings of "neither fracture nor consolidation" as stated."""
     polarities = {
         m.finding: m.polarity for m in read_mentions("There is neither pneumothorax nor pleural effusion.")
     }
@@ -177,45 +183,57 @@ def test_neither_negates_both_findings():
     ("question", "reason"),
     [
         (
-            ask("Where is the mass?", "Left lung", explanation="A mass is seen in the right upper lobe."),
+            make_question(
+                "Where is the mass?", "Left lung", explanation="A mass is seen in the right upper lobe."
+            ),
             "explanation names the right side, but the answer names the left side",
         ),
         (
-            ask("Where in the right lung is the mass?", "Left upper lobe"),
+            make_question("Where in the right lung is the mass?", "Left upper lobe"),
             "answer names the left side, but the stem names the right side",
         ),
         (
-            ask("Where is it?", "Left upper lobe", explanation="In the left lower lobe."),
+            make_question("Where is it?", "Left upper lobe", explanation="In the left lower lobe."),
             "explanation names the lower part, but the answer names the upper part",
         ),
         (
-            ask("Is the mass on the left?", "yes", explanation="A mass on the right."),
+            make_question("Is the mass on the left?", "yes", explanation="A mass on the right."),
             "explanation names the right side, but the stem names the left side",
         ),
-        (ask("Is the mass on the left?", "no", explanation="The mass is on the right."), None),
-        (ask("Is it on the left or on the right?", "Left", explanation="On the left."), None),
-        (ask("Where is it?", "Left lung", explanation="Both lungs are affected."), None),
-        (ask("What is enlarged?", "Left atrium", explanation="The right heart border is double."), None),
-        (ask("Where is the trachea?", "Deviated to the right", explanation="A left pneumothorax."), None),
+        (make_question("Is the mass on the left?", "no", explanation="The mass is on the right."), None),
+        (make_question("Is it on the left or on the right?", "Left", explanation="On the left."), None),
+        (make_question("Where is it?", "Left lung", explanation="Both lungs are affected."), None),
+        (
+            make_question(
+                "What is enlarged?", "Left atrium", explanation="The right heart border is double."
+            ),
+            None,
+        ),
+        (
+            make_question(
+                "Where is the trachea?", "Deviated to the right", explanation="A left pneumothorax."
+            ),
+            None,
+        ),
     ],
 )
-def test_parts_of_a_question_agree_on_the_side(question, reason):
+def test_the_parts_of_a_question_must_agree_on_the_side(question, reason):
     assert reason_of(screen_side(question)) == reason
 
 
-def test_the_side_of_the_report_counts_for_the_same_finding():
-    question = ask("Name the side of the pleural effusion.", "Right")
+def test_the_side_in_the_report_counts_only_for_the_same_finding():
+    question = make_question("Name the side of the pleural effusion.", "Right")
     assert (
         reason_of(screen_side(question, (), REPORT))
         == "answer names the right side, but the report names the left side"
     )
-    assert screen_side(ask("Name the side of the mass.", "Right"), (), REPORT) is None
+    assert screen_side(make_question("Name the side of the mass.", "Right"), (), REPORT) is None
 
 
 FRONTAL = ImageGeometry(radiograph="pa", view=View.PA, columns=200)
 
 
-def draw_box(x_min, x_max, *, label="left lung", grid=None):
+def make_box(x_min, x_max, *, label="left lung", grid=None):
     box = Box(x_min=x_min, y_min=10, x_max=x_max, y_max=50)
     return LabelledBox(radiograph="pa", label=label, box=box, grid=grid)
 
@@ -224,24 +242,24 @@ def draw_box(x_min, x_max, *, label="left lung", grid=None):
     ("box", "image", "reason"),
     [
         (
-            draw_box(10, 60),
+            make_box(10, 60),
             FRONTAL,
             "boxes lies on the patient's right, but its label or the key names the left side",
         ),
-        (draw_box(120, 180), FRONTAL, None),
-        (draw_box(10, 150), FRONTAL, None),  # it reaches across the middle
-        (draw_box(10, 60), ImageGeometry(radiograph="pa", view=View.LATERAL, columns=200), None),
-        (draw_box(10, 60), ImageGeometry(radiograph="pa", view=View.PA, columns=None), None),
-        (draw_box(10, 60, label="bilateral lung"), FRONTAL, None),
+        (make_box(120, 180), FRONTAL, None),
+        (make_box(10, 150), FRONTAL, None),  # it reaches across the middle
+        (make_box(10, 60), ImageGeometry(radiograph="pa", view=View.LATERAL, columns=200), None),
+        (make_box(10, 60), ImageGeometry(radiograph="pa", view=View.PA, columns=None), None),
+        (make_box(10, 60, label="bilateral lung"), FRONTAL, None),
         (
-            draw_box(130, 180, label="right lung", grid=BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)),
+            make_box(130, 180, label="right lung", grid=BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)),
             ImageGeometry(radiograph="pa", view=View.AP, columns=None),
             "boxes lies on the patient's left, but its label or the key names the right side",
         ),
     ],
 )
-def test_a_box_lies_on_the_side_of_its_label(box, image, reason):
-    question = ask("What is seen?", "Opacity", boxes=(box,))
+def test_a_box_must_lie_on_the_side_of_its_label(box, image, reason):
+    question = make_question("What is seen?", "Opacity", boxes=(box,))
     assert reason_of(screen_side(question, (image,))) == reason
 
 
@@ -250,36 +268,36 @@ def test_a_box_lies_on_the_side_of_its_label(box, image, reason):
     ("question", "reason"),
     [
         (
-            choose("Which finding shows the meniscus of an effusion?"),
+            make_single_choice("Which finding shows the meniscus of an effusion?"),
             "stem contains what only the key has: effusion",
         ),
-        (ask("Is the heart enlarged? - Yes", "yes"), "stem ends with an answer"),
-        (choose("Is it an effusion or a pneumothorax?"), None),
-        (choose("Effusion, pneumothorax, fracture: which is seen?"), None),
-        (choose(), None),
-        (ask("Is there an effusion?", "yes"), None),
+        (make_question("Is the heart enlarged? - Yes", "yes"), "stem ends with an answer"),
+        (make_single_choice("Is it an effusion or a pneumothorax?"), None),
+        (make_single_choice("Effusion, pneumothorax, fracture: which is seen?"), None),
+        (make_single_choice(), None),
+        (make_question("Is there an effusion?", "yes"), None),
     ],
 )
-def test_a_stem_does_not_contain_its_answer(question, reason):
+def test_a_stem_must_not_contain_its_answer(question, reason):
     assert reason_of(screen_answer_revealed(question)) == reason
 
 
-def test_the_fast_reader_finds_what_each_pattern_finds():
+def test_the_fast_search_finds_the_mentions_of_each_pattern():
     text = " ".join(
         f"There is {term.with_article}. No {term.noun} is seen. {term.sign}"
         for term in load_findings().values()
     )
-    slow = [
+    found_by_pattern = [
         mention
         for sentence in split_sentences(text)
         for term in load_findings().values()
         for mention in find_mentions(sentence, term)
     ]
-    assert list(read_mentions(text)) == slow
-    assert len({mention.finding for mention in slow}) == len(load_findings())
+    assert list(read_mentions(text)) == found_by_pattern
+    assert len({mention.finding for mention in found_by_pattern}) == len(load_findings())
 
 
-def test_findings_read_one_by_one_have_the_mentions_of_the_whole_text():
+def test_searches_for_each_finding_give_the_mentions_of_one_search_for_all():
     text = (
         "Small left pleural effusion. Bibasilar opacities may be atelectasis or pneumonia. No large "
         "pneumothorax; heart size is normal. The mediastinum is not widened. Stable calcified granuloma."

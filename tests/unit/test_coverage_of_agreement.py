@@ -1,4 +1,4 @@
-"""The intervals of agreement cover: the short form of the grids in benchmarks/coverage_agreement.py."""
+"""The coverage of intervals of agreement: the short form of the grids in benchmarks/coverage_agreement.py."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def test_weighted_coefficients_cover():
 
 
 def make_ratings(questions, disagreements):
-    """Two raters with one answer, and with different answers to the first questions."""
+    """Two raters who give the same answers, except to the first ``disagreements`` questions."""
     ratings = np.zeros((questions, 2), dtype=np.int64)
     ratings[:disagreements, 1] = 1
     return ratings
 
 
 @pytest.mark.parametrize("disagreements", [1, 3, 9])
-def test_the_upper_limit_of_few_disagreements_is_that_of_clopper_and_pearson(disagreements):
+def test_the_limits_of_few_disagreements_are_close_to_those_of_clopper_and_pearson(disagreements):
     n = 200
     percent = agreement_coefficient(
         make_ratings(n, disagreements), Coefficient.PERCENT, weights=np.eye(2), draws=20_000
@@ -68,9 +68,9 @@ def test_the_upper_limit_of_few_disagreements_is_that_of_clopper_and_pearson(dis
     assert 1 - percent.low == pytest.approx(beta.ppf(0.975, disagreements + 1, n - disagreements), rel=0.05)
 
 
-def test_ac1_covers_where_one_disagreement_is_expected():
-    # Exact, over the number of disagreements: .8 % of 20 questions. With a disagreement in the prior, the
-    # interval of one disagreement (15 of 100 samples) does not contain the true AC1 of .992.
+def test_ac1_covers_where_disagreements_are_rare():
+    # Exact sum over the number of disagreements, which is binomial: 20 questions, .8 %. If the prior included
+    # a disagreement, the interval for one disagreement (14 of 100 samples) would miss the true AC1 of .992.
     share, n = 0.00784, 20
     truth = 1 - share / (1 - 2 * 0.02 * 0.98)
     covered = 0.0

@@ -1,4 +1,4 @@
-"""Estimates from draws by risk cover: the short form of the grid in benchmarks/coverage_draws.py."""
+"""The coverage of intervals from draws by risk: the short form of benchmarks/coverage_draws.py."""
 
 from __future__ import annotations
 

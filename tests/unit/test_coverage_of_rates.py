@@ -1,4 +1,4 @@
-"""The interval of a dataset's rate covers: the short form of the grids in benchmarks/coverage_rates.py."""
+"""The coverage of the interval of a dataset's rate: the short form of benchmarks/coverage_rates.py."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_mean_coverage_over_neighbouring_rates_is_high_enough(cells):
 
 
 def test_jeffreys_prior_in_each_stratum_does_not_cover(cells):
-    # The interval used until 2026-11: published coverage of .512 with 12 rounds of 3 tiers
+    # This interval was used until 2026-11. Its coverage with 12 rounds of 3 tiers was .512.
     uncovered = [cell for cell in cells if not cell.is_covered("Jeffreys per stratum")]
     assert len(uncovered) > len(cells) / 3
 

@@ -1,4 +1,4 @@
-"""Ratings, yes/no fields and closed lists are declared once; tables, forms and documentation follow."""
+"""Ratings, yes/no fields and closed lists are declared once; tables, forms and documents agree."""
 
 from pathlib import Path
 from typing import get_type_hints
@@ -43,7 +43,7 @@ def test_every_rating_has_an_anchor_for_each_value():
 
 
 @pytest.mark.parametrize(
-    ("parts", "explained", "asked"),
+    ("parts", "explained", "required_ratings"),
     [
         (FormScope.ALL, True, RATING_IDS),
         (FormScope.ALL, False, tuple(rating.id for rating in RATINGS if not rating.requires_explanation)),
@@ -51,8 +51,8 @@ def test_every_rating_has_an_anchor_for_each_value():
         (FormScope.KEY, True, ()),
     ],
 )
-def test_a_batch_requires_the_ratings_of_its_form_scope(parts, explained, asked):
-    assert list_required_ratings(parts, has_explanation=explained) == asked
+def test_a_batch_requires_the_ratings_of_its_form_scope(parts, explained, required_ratings):
+    assert list_required_ratings(parts, has_explanation=explained) == required_ratings
 
 
 @pytest.mark.parametrize("kind", [AnswerFormat, Decision, Difficulty, ErrorKind, Task])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Eight threads use a class with nested classes for the first time; 100 classes in turn.
+#: Eight threads use a new class with nested classes at the same time; repeated for 100 classes.
 PROGRAM = """
 from __future__ import annotations
 import dataclasses, sys, threading

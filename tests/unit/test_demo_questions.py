@@ -41,13 +41,13 @@ def exams() -> list[tuple[ExamFacts, SourceExam]]:
         )
         for case in cases
     }
-    reported = [
+    exams_with_reports = [
         with_report_from(exam, facts[exam.case.report_from_exam]) if exam.case.report_from_exam else exam
         for exam in facts.values()
     ]
     return [
         (exam, make_source_exam(exam, dict.fromkeys(_list_radiographs(exam), "x.dcm"), seed=1))
-        for exam in reported
+        for exam in exams_with_reports
     ]
 
 
@@ -65,7 +65,7 @@ def planted(written_questions):
     return plant_errors(written_questions, seed=1)
 
 
-def test_every_format_task_and_tier_is_there(written_questions):
+def test_every_format_task_and_tier_occurs(written_questions):
     questions = [written_question.question for written_question in written_questions]
     assert {question.format for question in questions} == set(AnswerFormat)
     assert {question.task for question in questions} == set(Task)
@@ -121,34 +121,36 @@ def test_an_exam_has_at_most_the_declared_number_of_questions_of_each_format(wri
     assert counts["demo-001", AnswerFormat.CLOSED] == PER_EXAM[AnswerFormat.CLOSED]
 
 
-def test_every_reported_finding_is_present_and_no_other(exams, written_questions):
-    known = {written_question.facts.exam_id: written_question.known for written_question in written_questions}
+def test_the_known_findings_of_an_exam_are_its_visible_findings(exams, written_questions):
+    known_by_exam = {
+        written_question.facts.exam_id: written_question.known for written_question in written_questions
+    }
     for facts, _ in exams:
         visible = {FINDINGS[finding.kind][0] for finding in facts.visible}
-        assert known[facts.exam_id].present.keys() == visible
+        assert known_by_exam[facts.exam_id].present.keys() == visible
         shown = {FINDINGS[finding.kind][0] for finding in (*facts.visible, *facts.unreported)}
-        assert not known[facts.exam_id].absent.keys() & shown
+        assert not known_by_exam[facts.exam_id].absent.keys() & shown
 
 
 def test_closed_questions_on_presence_are_answered_by_the_rendered_findings(written_questions):
-    asked = 0
+    question_count = 0
     for written_question in written_questions:
         for kind, (name, _) in FINDINGS.items():
             if written_question.question.stem == load_findings()[name].ask:
-                asked += 1
+                question_count += 1
                 assert (written_question.question.answer == "yes") == bool(
                     written_question.facts.visible_of_kind(kind)
                 )
-    assert asked >= 15
+    assert question_count >= 15
 
 
-def test_the_boxes_of_a_question_are_those_of_the_rendered_findings(written_questions):
+def test_the_boxes_of_a_question_belong_to_rendered_findings(written_questions):
     for written_question in written_questions:
         rendered = {box for finding in written_question.facts.visible for box in finding.to_labelled_boxes()}
         assert set(written_question.question.boxes) <= rendered
 
 
-def test_only_questions_on_reported_findings_are_asked_of_an_exam_with_another_report(written_questions):
+def test_an_exam_with_the_report_of_another_exam_has_only_questions_with_boxes(written_questions):
     questions = [
         written_question.question
         for written_question in written_questions
@@ -244,7 +246,7 @@ def test_every_planted_error_changes_its_question_or_report(written_questions, p
         assert (error.question == sound_questions[question_id]) == (error.kind is ErrorKind.EXAM_MISMATCH)
 
 
-def test_the_mended_question_is_the_original_one(written_questions, planted):
+def test_a_corrected_question_equals_the_original_question(written_questions, planted):
     sound_questions = {
         written_question.question.id: written_question.question for written_question in written_questions
     }
@@ -261,7 +263,7 @@ def test_the_hidden_key_names_every_error_and_fault(planted):
     assert set(planted.build_answer_key()) == set(planted.planted) | set(planted.faults)
 
 
-def test_simulated_verdicts_are_valid_and_corrections_mend_errors(planted):
+def test_simulated_verdicts_are_valid_and_their_corrections_remove_planted_errors(planted):
     rng = random.Random(5)  # noqa: S311 - seeded on purpose
     for question in planted.questions:
         error = planted.planted.get(question.id)
@@ -289,7 +291,7 @@ def test_tube_tips_are_at_plausible_distances(exams):
     assert DEVICES
 
 
-#: Kind of planted error: the screen that is meant for it, and how many of the planted it finds here.
+#: The screen that is meant for each kind of planted error.
 SCREENED = {
     ErrorKind.COMPARISON: Check.COMPARISON,
     ErrorKind.WRONG_LOCATION: Check.SIDE_OR_LEVEL,
@@ -300,7 +302,7 @@ SCREENED = {
 
 
 def screen_planted(planted, exams):
-    """The kinds of planted errors (None: correct) of the questions that each screen reports."""
+    """Count the questions that each screen reports, by kind of planted error (None: a correct question)."""
     reports = {exam.id: exam.report.format_text() for _, exam in exams}
     reported: dict[Check, Counter[ErrorKind | None]] = {check: Counter() for check in SCREENED.values()}
     for question in planted.questions:
@@ -312,10 +314,10 @@ def screen_planted(planted, exams):
     return reported
 
 
-def test_the_screens_report_planted_errors_and_hardly_any_correct_question(planted, exams):
+def test_the_screens_report_planted_errors_and_no_correct_question(planted, exams):
     reported = screen_planted(planted, exams)
-    found = {kind.value: reported[check][kind] for kind, check in SCREENED.items()}
-    assert found == {
+    reported_counts = {kind.value: reported[check][kind] for kind, check in SCREENED.items()}
+    assert reported_counts == {
         "comparison with a prior": 8,
         "wrong side or place": 7,
         "finding not in the report": 5,

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "docs" / "deploy"
 
 
-def locked() -> dict[str, tuple[str, int]]:
+def read_locked_packages() -> dict[str, tuple[str, int]]:
     """Each package of the lock file with its version and the number of its hashes."""
     text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     entries = re.split(r"\n(?=[a-z0-9])", text)
@@ -27,8 +27,8 @@ def locked() -> dict[str, tuple[str, int]]:
     }
 
 
-def test_the_lock_file_has_every_pin_of_the_app_in_its_version():
-    versions = {name: version for name, (version, _) in locked().items()}
+def test_the_lock_file_has_every_pinned_package_of_the_app_in_its_version():
+    versions = {name: version for name, (version, _) in read_locked_packages().items()}
     assert {name: versions.get(name) for name in read_pins("requirements.txt")} == read_pins(
         "requirements.txt"
     )
@@ -38,11 +38,11 @@ def test_the_lock_file_and_the_constraints_agree_and_every_package_has_a_hash():
     constraints = read_pins("constraints.txt")
     differing = {
         name: (version, constraints[name])
-        for name, (version, _) in locked().items()
+        for name, (version, _) in read_locked_packages().items()
         if constraints.get(name, version) != version
     }
     assert differing == {}
-    assert [name for name, (_, hashes) in locked().items() if not hashes] == []
+    assert [name for name, (_, hashes) in read_locked_packages().items() if not hashes] == []
 
 
 @pytest.mark.parametrize("unit", ["overread.service", "overread-backup.service", "overread-audit.service"])
@@ -56,11 +56,11 @@ def test_the_lock_file_and_the_constraints_agree_and_every_package_has_a_hash():
         "OnFailure=overread-alert@%n.service",
     ],
 )
-def test_the_units_give_the_processes_no_more_rights_than_they_need(unit, setting):
+def test_each_unit_has_the_settings_for_restriction_and_alerts(unit, setting):
     assert setting in (DEPLOY / unit).read_text(encoding="utf-8").splitlines()
 
 
-def test_the_example_of_the_secrets_is_the_one_of_the_settings_page():
+def test_the_example_of_the_secrets_has_the_keys_of_the_settings_page():
     """Both describe the same keys, and name a mapping of groups that the app reads."""
     example = tomllib.loads((ROOT / ".streamlit" / "secrets.toml.example").read_text(encoding="utf-8"))
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")

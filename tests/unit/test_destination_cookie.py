@@ -10,7 +10,7 @@ from starlette.responses import Response
 from web.sign_in.cookies import find_destination, set_destination_cookie
 
 PAGES = ["/review", "/review?batch=1&question=12", "/browse?question=6", "/estimates?dataset=A%20B"]
-OTHERS = [
+OTHER_ADDRESSES = [
     "/", "", "//evil.example", "/\\\\evil.example", "https://evil.example",
     "/review\r\nSet-Cookie: a=b", "/a/b",
     "/review#part", "/review?next=//evil.example", "/review?" + "a" * 501, "/Review;a",
@@ -27,8 +27,8 @@ def test_a_page_is_kept_with_its_parameters(page):
     assert {"HttpOnly", "Secure", "SameSite=lax"} <= {part.strip() for part in header.decode().split(";")}
 
 
-@pytest.mark.parametrize("address", OTHERS)
-def test_anything_else_is_neither_kept_nor_followed(address):
+@pytest.mark.parametrize("address", OTHER_ADDRESSES)
+def test_an_address_that_is_no_page_of_the_app_is_neither_kept_nor_followed(address):
     response = Response()
     set_destination_cookie(response, address, tls=False)
     assert b"set-cookie" not in dict(response.raw_headers)

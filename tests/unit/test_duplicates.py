@@ -26,20 +26,20 @@ from quality.duplicates.wording import load_vocabulary
 STEM = "Is there a pleural effusion on the left side?"
 
 
-def closed(stem, answer="yes", *, number=1, exam=1, **others):
+def make_closed(stem, answer="yes", *, number=1, exam=1, **others):
     return ComparedQuestion(
         number=number, exam=exam, format=AnswerFormat.CLOSED, stem=stem, answer=answer, **others
     )
 
 
-def single(stem, options, key, *, number=1, exam=1):
+def make_single(stem, options, key, *, number=1, exam=1):
     return ComparedQuestion(
         number=number, exam=exam, format=AnswerFormat.SINGLE, stem=stem, options=options, answer=(key,)
     )
 
 
 def compare(first, second):
-    return compare_questions(closed(first), closed(second))
+    return compare_questions(make_closed(first), make_closed(second))
 
 
 @pytest.mark.parametrize(
@@ -101,26 +101,26 @@ def test_unknown_scripts_are_compared_as_they_are():
 
 
 def test_options_may_be_in_another_order():
-    first = single("Which side?", ("Left", "Right", "Both"), 0)
-    second = single("Which side?", ("Both", "left.", "Right"), 1)
+    first = make_single("Which side?", ("Left", "Right", "Both"), 0)
+    second = make_single("Which side?", ("Both", "left.", "Right"), 1)
     assert compare_questions(first, second) is Outcome.DUPLICATE
 
 
 def test_other_options_are_another_question():
-    first = single("What is seen?", ("Nodule", "Mass"), 0)
-    second = single("What is seen?", ("Nodule", "Pneumothorax"), 0)
+    first = make_single("What is seen?", ("Nodule", "Mass"), 0)
+    second = make_single("What is seen?", ("Nodule", "Pneumothorax"), 0)
     assert compare_questions(first, second) is Outcome.OPTIONS
 
 
-def test_contradicting_keys_on_one_exam_are_an_error_of_their_own():
-    assert compare_questions(closed(STEM, "yes"), closed(STEM, "no")) is Outcome.CONTRADICTION
+def test_different_keys_of_a_question_on_one_exam_are_a_contradiction():
+    assert compare_questions(make_closed(STEM, "yes"), make_closed(STEM, "no")) is Outcome.CONTRADICTION
     options = ("Left", "Right")
-    first, second = single("Which side?", options, 0), single("Which side?", options, 1)
+    first, second = make_single("Which side?", options, 0), make_single("Which side?", options, 1)
     assert compare_questions(first, second) is Outcome.CONTRADICTION
 
 
 def test_other_keys_on_another_exam_are_no_contradiction():
-    assert compare_questions(closed(STEM, "yes"), closed(STEM, "no", exam=2)) is Outcome.KEY
+    assert compare_questions(make_closed(STEM, "yes"), make_closed(STEM, "no", exam=2)) is Outcome.KEY
 
 
 def test_an_open_answer_contradicts_only_if_side_or_size_differ():
@@ -136,7 +136,7 @@ def test_an_open_answer_contradicts_only_if_side_or_size_differ():
 
 def test_another_format_is_another_question():
     other = ComparedQuestion(number=2, exam=1, format=AnswerFormat.OPEN, stem=STEM, answer="yes")
-    assert compare_questions(closed(STEM), other) is Outcome.FORMAT
+    assert compare_questions(make_closed(STEM), other) is Outcome.FORMAT
 
 
 def test_no_phrase_of_the_vocabulary_has_two_meanings():
@@ -149,13 +149,17 @@ def search(questions, **settings):
 
 
 def test_only_questions_of_the_same_exam_are_pairs():
-    questions = [closed(STEM, number=1), closed(STEM, number=2), closed(STEM, number=3, exam=2)]
+    questions = [
+        make_closed(STEM, number=1),
+        make_closed(STEM, number=2),
+        make_closed(STEM, number=3, exam=2),
+    ]
     assert search(questions).pairs == (Pair(1, 2, 1.0, Outcome.DUPLICATE),)
 
 
-def test_the_papers_rule_counts_what_it_would_delete():
+def test_the_rule_of_the_paper_counts_the_pairs_that_it_would_delete():
     right = STEM.replace("left", "right")
-    result = search([closed(STEM, number=1), closed(right, number=2)], paper_threshold=0.7)
+    result = search([make_closed(STEM, number=1), make_closed(right, number=2)], paper_threshold=0.7)
     assert result.pairs == ()
     assert result.differences == Counter({Outcome.LATERALITY: 1})
     assert result.paper_pairs == Counter({Outcome.LATERALITY: 1})
@@ -163,15 +167,15 @@ def test_the_papers_rule_counts_what_it_would_delete():
 
 def test_no_questions_give_no_pairs():
     assert search([]).pairs == ()
-    assert search([closed(STEM)]).questions == 1
+    assert search([make_closed(STEM)]).questions == 1
 
 
 def test_wordings_of_all_exams_are_compared_once():
     questions = [
-        ("a", closed(STEM, number=1, exam=1)),
-        ("a", closed(STEM, number=2, exam=2)),
-        ("b", closed("Is there a pleural efusion on the left side?", number=3, exam=3)),
-        ("b", closed(STEM.replace("left", "right"), number=4, exam=4)),
+        ("a", make_closed(STEM, number=1, exam=1)),
+        ("a", make_closed(STEM, number=2, exam=2)),
+        ("b", make_closed("Is there a pleural efusion on the left side?", number=3, exam=3)),
+        ("b", make_closed(STEM.replace("left", "right"), number=4, exam=4)),
     ]
     with ThreadPoolExecutor(1) as executor:
         result, wordings = find_similar_wordings(questions, settings=SearchSettings(), executor=executor)
@@ -180,7 +184,7 @@ def test_wordings_of_all_exams_are_compared_once():
     assert wordings[1].counts == {"a": 2}
 
 
-def test_the_blocked_search_equals_all_pairs_at_once():
+def test_the_search_in_blocks_finds_the_same_pairs_as_one_comparison():
     texts = [f"nodule {n % 7} in zone {n % 5} of lung {n % 3}" for n in range(60)]
     vectors = csr_array(LexicalEmbedder().embed(texts))
     cosines = (vectors @ vectors.T).toarray()
@@ -195,13 +199,13 @@ def test_the_blocked_search_equals_all_pairs_at_once():
 
 def test_the_structural_term_adds_the_share_of_equal_word_pairs():
     # word pairs with ends: (,a)(a,b)(b,) and (,a)(a,c)(c,): one of five is equal
-    questions = [closed("a b", number=1), closed("a c", number=2)]
+    questions = [make_closed("a b", number=1), make_closed("a c", number=2)]
     ends = np.array([0]), np.array([1])
-    alone = compute_similarities(questions, *ends, settings=SearchSettings())
-    both = compute_similarities(
+    text_only = compute_similarities(questions, *ends, settings=SearchSettings())
+    combined = compute_similarities(
         questions, *ends, settings=SearchSettings(text_weight=0.5, structure_weight=0.5)
     )
-    assert both[0] == pytest.approx(0.5 * alone[0] + 0.5 * (1 / 5))
+    assert combined[0] == pytest.approx(0.5 * text_only[0] + 0.5 * (1 / 5))
 
 
 def test_settings_outside_their_range_are_refused():
@@ -211,24 +215,26 @@ def test_settings_outside_their_range_are_refused():
         SearchSettings(text_weight=0)
 
 
-def duplicate(first, second, similarity=0.9):
+def make_duplicate_pair(first, second, similarity=0.9):
     return Pair(first, second, similarity, Outcome.DUPLICATE)
 
 
-def test_the_longer_explanation_stays():
-    marks = choose_marks([duplicate(1, 2)], explanation_lengths={1: 10, 2: 30})
+def test_the_question_with_the_longer_explanation_stays():
+    marks = choose_marks([make_duplicate_pair(1, 2)], explanation_lengths={1: 10, 2: 30})
     assert [(mark.question, mark.kept) for mark in marks] == [(1, 2)]
 
 
 def test_the_first_of_two_stays_by_rule_or_if_explanations_are_equal():
     for rule, lengths in ((KeepRule.FIRST, {1: 10, 2: 30}), (KeepRule.LONGEST_EXPLANATION, {})):
-        marks = choose_marks([duplicate(1, 2)], explanation_lengths=lengths, rule=rule)
+        marks = choose_marks([make_duplicate_pair(1, 2)], explanation_lengths=lengths, rule=rule)
         assert [(mark.question, mark.kept) for mark in marks] == [(2, 1)]
 
 
-def test_a_question_is_not_marked_through_a_third():
-    # 1 and 2 are duplicates, 2 and 3 are, 1 and 3 are not: 1 stays, 2 is marked, so 3 stays
-    marks = choose_marks([duplicate(1, 2), duplicate(2, 3)], explanation_lengths={}, rule=KeepRule.FIRST)
+def test_a_question_is_not_marked_as_a_duplicate_of_a_marked_question():
+    # 1 and 2 are duplicates, 2 and 3 too, but not 1 and 3. So 1 stays, 2 is marked, and 3 stays.
+    marks = choose_marks(
+        [make_duplicate_pair(1, 2), make_duplicate_pair(2, 3)], explanation_lengths={}, rule=KeepRule.FIRST
+    )
     assert [(mark.question, mark.kept) for mark in marks] == [(2, 1)]
 
 
@@ -237,7 +243,7 @@ def test_contradictions_are_never_marked():
 
 
 def test_a_share_above_the_limit_is_refused_and_named():
-    marks = choose_marks([duplicate(n, n + 100) for n in range(10)], explanation_lengths={})
+    marks = choose_marks([make_duplicate_pair(n, n + 100) for n in range(10)], explanation_lengths={})
     groups = {mark.question: ("presence", "Heart") for mark in marks}
     sizes = {("presence", "Heart"): 20, ("location", "Lung"): 980}
     shares = count_shares(marks, sizes=sizes, groups=groups)
@@ -257,13 +263,15 @@ def test_a_share_above_the_limit_is_refused_and_named():
         require_below_limit(shares, limit=2)
 
 
-def drawn(similarity, weight, is_same):
+def make_judged_pair(similarity, weight, is_same):
     return CalibrationPair(first=1, second=2, similarity=similarity, weight=weight, is_same=is_same)
 
 
 def test_pairs_are_drawn_evenly_over_the_bins_and_weighted_by_their_size():
-    pairs = [duplicate(n, n + 1000, 0.97) for n in range(100)] + [duplicate(500, 501, 0.45)]
-    sample = draw_pairs([*pairs, duplicate(700, 701, 0.1)], seed=1, per_bin=10)
+    pairs = [make_duplicate_pair(n, n + 1000, 0.97) for n in range(100)] + [
+        make_duplicate_pair(500, 501, 0.45)
+    ]
+    sample = draw_pairs([*pairs, make_duplicate_pair(700, 701, 0.1)], seed=1, per_bin=10)
     high = [pair for pair in sample if pair.similarity == 0.97]
     assert (len(sample), len(high)) == (11, 10)
     assert {pair.weight for pair in high} == {10.0}
@@ -275,7 +283,9 @@ def test_pairs_are_drawn_evenly_over_the_bins_and_weighted_by_their_size():
 
 def test_wrong_merges_are_weighted_by_the_size_of_their_bin():
     # 90 pairs of .97, 1 of 10 judged wrong; 10 pairs of .92, 5 of 10 wrong: (90 * .1 + 10 * .5) / 100 = .14
-    pairs = [drawn(0.97, 9.0, n != 0) for n in range(10)] + [drawn(0.92, 1.0, n > 4) for n in range(10)]
+    pairs = [make_judged_pair(0.97, 9.0, n != 0) for n in range(10)] + [
+        make_judged_pair(0.92, 1.0, n > 4) for n in range(10)
+    ]
     estimates = {estimate.threshold: estimate for estimate in estimate_wrong_merges(pairs)}
     assert estimates[0.95].rate == pytest.approx(0.1)
     assert (estimates[0.9].pairs, estimates[0.9].judged) == (100, 20)
@@ -285,10 +295,12 @@ def test_wrong_merges_are_weighted_by_the_size_of_their_bin():
 
 
 def test_without_judgements_nothing_is_estimated():
-    assert {estimate.rate for estimate in estimate_wrong_merges([drawn(0.97, 1.0, None)])} == {None}
+    assert {estimate.rate for estimate in estimate_wrong_merges([make_judged_pair(0.97, 1.0, None)])} == {
+        None
+    }
     assert estimate_wrong_merges([])[0].pairs == 0
 
 
-def test_a_bin_without_a_judgement_leaves_its_thresholds_open():
-    estimates = estimate_wrong_merges([drawn(0.97, 1.0, True), drawn(0.5, 1.0, None)])
+def test_a_bin_without_a_judgement_gives_no_estimate_at_its_threshold():
+    estimates = estimate_wrong_merges([make_judged_pair(0.97, 1.0, True), make_judged_pair(0.5, 1.0, None)])
     assert [estimate.rate for estimate in estimates if estimate.threshold in (0.5, 0.95)] == [None, 0.0]

@@ -1,7 +1,7 @@
 """Both entry points call services and nothing below; commands may also use a package's pure modules.
 
-A pure module does not use storage (import-linter's contracts check that), and a command formats with the same
-texts and rates as the pages.
+Pure modules do not use storage (import-linter checks this). Commands use them to format output with the texts
+and rates of the pages.
 """
 
 import ast

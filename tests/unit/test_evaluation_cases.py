@@ -121,7 +121,7 @@ def test_questions_that_cannot_be_shown_are_excluded_with_their_reason():
     assert len(choose(questions, Condition.NO_IMAGE).cases) == 4
 
 
-def test_a_shuffled_order_always_differs_and_every_other_one_occurs():
+def test_a_shuffled_order_is_never_the_original_and_every_other_order_occurs():
     orders = Counter(
         shuffle_options(make_question(number, make_exam(1)).question, seed=1) for number in range(2300)
     )
@@ -136,7 +136,7 @@ def test_two_options_are_always_swapped():
 
 
 @pytest.mark.parametrize("answer", [(0,), (1, 2), (0, 1, 2, 3), "yes"])
-def test_an_order_is_undone(answer):
+def test_an_answer_is_converted_to_the_shown_order_and_back(answer):
     case = EvaluationCase(question_row_id=1, permutation=(2, 3, 1, 0))
     assert case.to_release_order(case.to_shown_order(answer)) == answer
 
@@ -146,10 +146,12 @@ def test_an_order_must_contain_each_option_once():
         EvaluationCase(question_row_id=1, permutation=(0, 0))
 
 
-def build(item, case=None, condition=Condition.AS_GIVEN, exams=None, size=ImageSize.FULL):
+def build_content(
+    evaluated_question, case=None, condition=Condition.AS_GIVEN, exams=None, size=ImageSize.FULL
+):
     request = build_request(
-        item,
-        case or EvaluationCase(question_row_id=item.number),
+        evaluated_question,
+        case or EvaluationCase(question_row_id=evaluated_question.number),
         condition=condition,
         prompt=PROMPT,
         image_size=size,
@@ -160,7 +162,7 @@ def build(item, case=None, condition=Condition.AS_GIVEN, exams=None, size=ImageS
 
 def test_images_are_announced_by_their_view_and_precede_the_text():
     exam = make_exam(1, View.AP, View.LATERAL, View.UNKNOWN)
-    parts = build(make_question(1, exam))
+    parts = build_content(make_question(1, exam))
     assert [part["type"] for part in parts] == ["text", "image_url"] * 3 + ["text"]
     assert [part["text"] for part in parts[:-1:2]] == [
         "Radiograph 1 of 3: AP.",
@@ -173,28 +175,28 @@ def test_images_are_announced_by_their_view_and_precede_the_text():
 
 
 def test_quarter_size_is_stated_in_the_address():
-    [_, image, _] = build(make_question(1, make_exam(1)), size=ImageSize.QUARTER)
+    [_, image, _] = build_content(make_question(1, make_exam(1)), size=ImageSize.QUARTER)
     assert image["image_url"]["url"].endswith("/quarter-png")
 
 
 def test_without_image_there_is_only_text():
-    assert build(make_question(1, make_exam(1)), condition=Condition.NO_IMAGE) == (
+    assert build_content(make_question(1, make_exam(1)), condition=Condition.NO_IMAGE) == (
         "What is shown?\nA. Nodule\nB. Effusion\nC. Pneumothorax\nD. None\n\nAnswer with the letter of one "
         "option. "
         "Write the answer between <answer> and </answer>, then give the reason in one or two sentences."
     )
 
 
-def test_the_images_of_the_other_exam_replace_the_own_ones():
+def test_the_images_of_the_other_exam_replace_those_of_the_exam():
     other = make_exam(2)
     case = EvaluationCase(question_row_id=1, other_exam=2)
-    parts = build(make_question(1, make_exam(1)), case, Condition.OTHER_IMAGE, {2: other})
+    parts = build_content(make_question(1, make_exam(1)), case, Condition.OTHER_IMAGE, {2: other})
     assert parts[1]["image_url"]["url"] == f"sha256:{other.radiographs[0].sha256}/png"
 
 
 def test_options_are_shown_in_the_recorded_order():
     case = EvaluationCase(question_row_id=1, permutation=(3, 0, 2, 1))
-    text = build(make_question(1, make_exam(1)), case)[-1]["text"]
+    text = build_content(make_question(1, make_exam(1)), case)[-1]["text"]
     assert "A. None\nB. Nodule\nC. Pneumothorax\nD. Effusion\n" in text
 
 

@@ -21,7 +21,7 @@ from review.batch_counts import BatchData
 
 
 def make_batch_data(questions, judgements, assigned, *, people) -> BatchData:
-    """``assigned`` are (question, person, state)."""
+    """Return the data of a batch; ``assigned`` has (question, person, state) of each assignment."""
     error_sets = tuple({judgement.errors for judgement in judgements})
     return BatchData(
         questions=QuestionColumns(
@@ -66,7 +66,7 @@ def make_batch_data(questions, judgements, assigned, *, people) -> BatchData:
 
 
 def make_latest_verdicts(count, **columns) -> LatestVerdicts:
-    """That many verdicts with these columns: accepted, each on its own exam, without reported errors."""
+    """Make ``count`` verdicts; without ``columns``, accepted, each on its own exam, without errors."""
     numbers = np.arange(count)
     zeros, no_flags = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=bool)
     timestamps = np.full(count, np.datetime64("2026-01-02", "us"))

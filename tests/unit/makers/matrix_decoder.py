@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def decode_matrix(content: bytes, *, rows: int, columns: int, bits: int) -> NDArray[np.uint16]:
-    """The values of `imaging.matrix.encode_matrix`, as the browser decodes them.
+    """Return the values that `imaging.matrix.encode_matrix` encoded, decoded as the browser does.
 
     Raises:
         ValueError: the number of bytes does not match rows, columns and bits.

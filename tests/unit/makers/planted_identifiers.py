@@ -15,7 +15,7 @@ from tests.unit.makers.dicom_files import encode_dataset, make_header, ramp
 
 PLANTED_WORD = "PLANTED"
 PLANTED_NUMBER = 1961
-# By value representation: the planted value, and the bytes that must not occur afterwards.
+# The planted value by value representation.
 _VALUES: dict[str, Any] = {
     **dict.fromkeys(("AE", "CS", "LO", "LT", "SH", "ST", "UC", "UT"), PLANTED_WORD),
     "PN": f"{PLANTED_WORD}^{PLANTED_WORD}",
@@ -31,6 +31,7 @@ _VALUES: dict[str, Any] = {
     "UL": PLANTED_NUMBER,
     **dict.fromkeys(("OB", "UN", "OW"), PLANTED_WORD.encode() + b"\0"),
 }
+# The bytes that must not occur after de-identification.
 PLANTED_BYTES = (PLANTED_WORD.encode(), b"077Y", b"19610203", b"040506", b"1.2.3.1961")
 
 
@@ -68,7 +69,7 @@ def plant_identifiers(dataset: Dataset, *, depth: int = 1) -> int:
 
 
 def make_planted_file(**attributes: Any) -> tuple[bytes, int]:
-    """A DX image with all planted values, also in its preamble and after its end; number of attributes."""
+    """Return a DX image with all planted values, also in its preamble, and the number of attributes."""
     dataset = make_header(ramp())
     count = plant_identifiers(dataset)
     dataset.PixelData = ramp().tobytes()
