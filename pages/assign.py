@@ -73,7 +73,7 @@ def _overview_row(overview: review.BatchOverview) -> dict[str, object]:
         "Batch": overview.batch.name,
         "Dataset": overview.dataset,
         "State": overview.batch.state.value,
-        "Answer key": _KEY_TEXTS[overview.batch.settings.mode],
+        "Answer key shown": _KEY_TEXTS[overview.batch.settings.mode],
         "Fields requested": overview.batch.settings.parts.value,
         "Questions": overview.questions,
         "Judgements requested": overview.requested,
@@ -89,7 +89,7 @@ def _show_header(batch: Batch) -> None:
     with left:
         st.markdown(
             f"**{escape_markdown(batch.name)}** is "
-            + ("closed and accepts no reviews." if is_closed else "accepting reviews.")
+            + ("closed: it accepts no judgements." if is_closed else "open: reviewers can judge.")
         )
     with right:
         st.button(

@@ -52,8 +52,8 @@ def main() -> None:
 def _show_search(person: Person, dataset: str) -> None:
     st.markdown(
         "Questions of one exam are near-duplicates if they are similar and agree in side, negation, region, "
-        "size, finding, format, options and answer key. The one with the shorter explanation is marked as "
-        "the duplicate."
+        "size, finding, format, options and answer key. The search only lists them. Of a pair that you then "
+        "mark, the question with the shorter explanation gets a problem on the page Checks."
     )
     job = load_latest_search_job(person, dataset)
     is_active = show_job_progress(job)
@@ -67,6 +67,8 @@ def _show_search(person: Person, dataset: str) -> None:
             value=SearchSettings().threshold,
             step=0.05,
             key=f"threshold-{dataset}",
+            help="Cosine similarity of the texts, 0 to 1. A higher value finds fewer pairs. The tab "
+            "Calibration shows which pairs a value separates.",
         )
         right.button(
             "Search for near-duplicates",

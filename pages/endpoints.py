@@ -22,9 +22,10 @@ def main() -> None:
         show_endpoints(states)
     else:
         show_empty_state(
-            "No endpoint yet",
-            "Add the address of an OpenAI-compatible server: vLLM, Ollama, llama.cpp, Azure OpenAI "
-            "or OpenAI.",
+            "No language model yet",
+            "An endpoint is a model at the address of a server with the interface of OpenAI, at a provider "
+            "or "
+            "on your own machines (vLLM, Ollama, llama.cpp).",
         )
     st.subheader("Add endpoint")
     show_endpoint_form()

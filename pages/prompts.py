@@ -32,8 +32,9 @@ def main() -> None:
     if not names:
         show_empty_state(
             "No prompt yet",
-            "A prompt states what a model is asked: texts with variables, the schema of the reply, "
-            "parameters and examples.",
+            "A prompt is an instruction to a model: texts with variables such as ${report}, the required "
+            "form of "
+            "the reply, parameters and, if wanted, examples. Below is one to edit and save.",
         )
         show_first_prompt()
         return

@@ -55,8 +55,8 @@ def main() -> None:
     for other_study in own_studies:
         if other_study.study.id != own_study.study.id and other_study.progress.remaining:
             label = (
-                f"Continue with {escape_markdown(other_study.study.name)} ({other_study.progress.remaining} "
-                "left)"
+                f"Continue with study “{escape_markdown(other_study.study.name)}” "
+                f"({count_text(other_study.progress.remaining, 'case')} left)"
             )
             st.button(
                 label,

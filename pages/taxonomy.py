@@ -33,7 +33,8 @@ def main() -> None:
 
 def _show_dataset(person: Person, dataset: str) -> None:
     st.markdown(
-        "Names with the same meaning get one controlled name. The raw name in the file is kept; "
+        "Categories, content types and regions that mean the same get one controlled name. The raw name in "
+        "the file is kept; "
         "statistics, filters, strata and reports can use either."
     )
     field = st.segmented_control(

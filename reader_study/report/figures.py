@@ -124,7 +124,8 @@ def _draw_accuracy(report: StudyReport, *, task: str) -> _Drawing:
         title=f"Accuracy (%): {_describe_task(task)}",
         caption=(
             f"{_describe_study(report)}{_format_confidence(report)} intervals (Wilson, by exam where exams "
-            f"repeat). Overlapping intervals are not a test.{symbol_notes} Diamond: reader; square: model."
+            f"repeat). Overlap does not show whether two raters differ.{symbol_notes} Diamond: reader; "
+            "square: model."
         ),
         axis=Axis(low=0.0, high=1.0, ticks=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
     )
@@ -181,7 +182,7 @@ def _draw_accuracy_bars(report: StudyReport) -> _Drawing:
         title="Accuracy by task (%)",
         caption=(
             f"{_describe_study(report)}{_format_confidence(report)} intervals (Wilson, by exam where exams "
-            "repeat). Overlapping intervals are not a test. Orange: readers; blue: models."
+            "repeat). Overlap does not show whether two raters differ. Orange: readers; blue: models."
         ),
     )
     return results, svg

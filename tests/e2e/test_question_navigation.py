@@ -211,7 +211,7 @@ def test_page_reports_that_all_questions_are_judged(app, world, open_question_wi
         save_verdict(world, make_acceptance(world, question=number))
     page, _websocket = open_question_with_held_websocket(last)
     press(page, RATING_KEYS + "a")
-    expect(page.get_by_text("review complete")).to_be_visible()
+    expect(page.get_by_text("your review is complete")).to_be_visible()
 
 
 def test_a_listed_verdict_can_be_reopened_by_click_or_key(app, signed_in):

@@ -8,7 +8,7 @@ from domain.people import Role
 from release.splits import Split
 from tests.pages.conftest import get_text, skip_double_click_time, wait_for_jobs
 from tests.storage.evaluation_worlds import make_evaluation_world
-from tests.storage.test_model_scores import answer, list_questions, plan, read_audit
+from tests.storage.test_model_scores import import_answers, list_questions, plan, read_audit
 
 PAGE = "pages/model_scores.py"
 
@@ -44,7 +44,7 @@ def test_scores_are_computed_and_shown_in_sections(coordinator, run_page, worksp
         lines = [
             {"question_id": question_id, "raw": letter or key} for question_id, key in list_questions(name)
         ]
-        answer(tmp_path, name, lines)
+        import_answers(tmp_path, name, lines)
     page = run_page(PAGE)
     assert "The scores of biased, good are not computed yet" in get_text(page)
     page = press(page, "Compute scores")
@@ -77,7 +77,9 @@ def test_external_scores_are_imported_and_shown(coordinator, run_page, workspace
     make_evaluation_world(workspace_engine, tmp_path / "workspace")
     plan("net")
     questions = list_questions("net")
-    answer(tmp_path, "net", [{"question_id": question_id, "raw": key} for question_id, key in questions])
+    import_answers(
+        tmp_path, "net", [{"question_id": question_id, "raw": key} for question_id, key in questions]
+    )
     page = press(run_page(PAGE), "Import scores")
     assert "Choose a CSV file." in get_text(page)
     rows = [
@@ -98,7 +100,7 @@ def test_a_private_split_is_opened_by_a_button_and_recorded_once(
 ):
     make_evaluation_world(workspace_engine, tmp_path / "workspace", private=0.5)
     plan("secret", split=Split.PRIVATE)
-    answer(
+    import_answers(
         tmp_path,
         "secret",
         [{"question_id": question_id, "raw": key} for question_id, key in list_questions("secret")],

@@ -179,8 +179,8 @@ def judge_all_but_last(db, world):
 def test_finished_batch_offers_the_skipped_questions(open_review_page):
     page = open_review_page(judge_all_but_last)
     assert get_form_data(page) is None
-    assert "review complete." in get_text(page)
-    assert "5 of 6 questions judged" in get_text(page)
+    assert "your review is complete." in get_text(page)
+    assert "5 of your 6 questions judged" in get_text(page)
     [skipped_button] = [button for button in page.button if "rotated" in button.label]
     skipped_button.click().run()
     assert get_form_data(page)["question"] == 6

@@ -49,7 +49,7 @@ def test_page_of_a_dataset_without_categories_shows_a_message(workspace, tmp_pat
 def test_names_of_the_taxonomy_need_no_mapping(workspace, tmp_path, coordinator, run_page):
     import_categories(workspace, tmp_path, "Bones", "Heart")
     page = run_page(PAGE)
-    assert "All names have a controlled name." in get_text(page)
+    assert "All these names have a controlled name." in get_text(page)
     assert list_rows(page) == [
         ("Bones", "Bone", "built-in taxonomy"),
         ("Heart", "Heart", "built-in taxonomy"),

@@ -20,7 +20,7 @@ from release.splits import Split
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.evaluation_worlds import BY, make_evaluation_world
 from tests.storage.model_server import running_model_server
-from tests.storage.test_model_scores import answer, find_evaluated_split, list_questions, now, plan
+from tests.storage.test_model_scores import find_evaluated_split, import_answers, list_questions, now, plan
 
 pytestmark = pytest.mark.full
 
@@ -52,7 +52,9 @@ def test_a_judge_scores_in_both_orders_and_its_scores_are_in_the_tables(
     make_evaluation_world(workspace_engine, tmp_path / "workspace")
     plan("net")
     questions = list_questions("net")
-    answer(tmp_path, "net", [{"question_id": question_id, "raw": key} for question_id, key in questions])
+    import_answers(
+        tmp_path, "net", [{"question_id": question_id, "raw": key} for question_id, key in questions]
+    )
     assert main(["evaluate", "judge", "net"]) == 1
     assert "--endpoint: is needed to start the judge" in capsys.readouterr().err
     add_judge(server.url)
@@ -98,7 +100,7 @@ def test_a_judge_scores_in_both_orders_and_its_scores_are_in_the_tables(
 def test_keys_of_a_private_split_are_not_sent_to_a_remote_judge(workspace_engine, tmp_path, server, capsys):
     make_evaluation_world(workspace_engine, tmp_path / "workspace", private=0.5)
     plan("secret", split=Split.PRIVATE)
-    answer(
+    import_answers(
         tmp_path,
         "secret",
         [{"question_id": question_id, "raw": key} for question_id, key in list_questions("secret")],

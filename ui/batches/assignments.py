@@ -73,7 +73,7 @@ def _describe_unassigned(workload: review.BatchWorkload) -> str:
         return f"{count_text(workload.unassigned, 'question')} unassigned."
     if workload.shared is not None and workload.shared.free:
         return f"{count_text(workload.shared.free, 'judgement')} available in the shared queue."
-    return "All questions are assigned."
+    return "All questions are assigned. Choose reviewers only to add another reviewer to each question."
 
 
 def _show_preview(

@@ -52,9 +52,9 @@ def show_second_opinions_panel(batch: Batch, reviewers: list[Person]) -> None:
     with read_only_session() as db:
         saved_rules = review.load_second_opinions(db, by=current_person(), batch=batch.name)
     st.caption(
-        "Assigns a second reviewer to part of the batch. The random share is drawn before "
-        "review begins, so that agreement is measured without bias. Reviewers do not see each other's "
-        "verdicts, nor who is second."
+        "A second reviewer judges part of the batch. Request the random share before review begins, so that "
+        "agreement is measured without bias. Reviewers see neither each other's verdicts nor which of them "
+        "is the second reviewer."
         if saved_rules is None
         else f"Current plan: {_describe_rules(saved_rules)} Repeat this step as first verdicts arrive."
     )

@@ -20,7 +20,7 @@ from ui.widgets import escape_markdown, format_relative_time, run_action, show_n
 DATA_USE_LABELS = {
     DataUse.LOCAL: "Local: the model runs on machines of the institution",
     DataUse.ZERO_RETENTION: "Zero retention: the provider does not keep, read or train on the data",
-    DataUse.REMOTE: "Remote: any other provider",
+    DataUse.REMOTE: "Remote: the provider may keep or read the data",
 }
 _INPUT_PRICE, _OUTPUT_PRICE = "Input price (USD per million tokens)", "Output price (USD per million tokens)"
 
@@ -56,10 +56,10 @@ def show_endpoint_form() -> None:
     with st.form(form_key, border=True):
         left, right = st.columns(2)
         left.text_input("Name", key=f"{form_key}-name", help="An endpoint of the same name is replaced.")
-        right.text_input("Model", key=f"{form_key}-model", help="As the server knows it.")
-        left.text_input("URL", key=f"{form_key}-url", placeholder="http://localhost:8000/v1")
+        right.text_input("Model", key=f"{form_key}-model", help="The name of the model on the server.")
+        left.text_input("URL", key=f"{form_key}-url", placeholder="for example http://localhost:8000/v1")
         right.text_input(
-            "API key name",
+            "Name of the API key",
             key=f"{form_key}-key",
             help="Empty if the server needs no key. The key itself is never entered here: it is in the "
             "server's environment variable OVERREAD_MODEL_KEY_<NAME>.",
@@ -68,7 +68,7 @@ def show_endpoint_form() -> None:
         left.text_input(
             "Model family",
             key=f"{form_key}-family",
-            placeholder="qwen",
+            placeholder="for example qwen",
             help="Models of one family count once in a jury. Empty: taken from the name of the model.",
         )
         st.radio(
@@ -88,7 +88,7 @@ def show_endpoint_form() -> None:
         right.number_input("Concurrent requests", 1, 1000, 32, key=f"{form_key}-parallel")
         left, right = st.columns(2, vertical_alignment="bottom")
         left.number_input("Timeout (seconds)", 1, 86_400, 300, key=f"{form_key}-timeout")
-        right.checkbox("Accepts radiographs", key=f"{form_key}-images")
+        right.checkbox("The model can read images", key=f"{form_key}-images")
         st.form_submit_button(
             "Save endpoint",
             type="primary",

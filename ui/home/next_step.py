@@ -67,8 +67,8 @@ def _find_review_step(workspace: WorkspaceState) -> NextStep | None:
     if judgements_left:
         return NextStep(
             situation=(
-                f"The reviewers have {count_text(judgements_left, 'judgement')} left"
-                f"{f', and {skipped_count:,} skipped' if skipped_count else ''}."
+                f"{count_text(judgements_left, 'judgement')} left to make"
+                f"{f'; {skipped_count:,} more were skipped' if skipped_count else ''}."
             ),
             instruction="View their progress and the estimated finish.",
             page="pages/progress.py",

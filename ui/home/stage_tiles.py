@@ -77,7 +77,7 @@ def _build_review_tile(workspace: WorkspaceState) -> StageTile:
         f"{len(workspace.open_batches):,} of {count_text(len(workspace.batches), 'batch', 'batches')} open"
     ]
     if skipped_count:
-        lines.append(f"{count_text(skipped_count, 'question')} skipped")
+        lines.append(f"{count_text(skipped_count, 'judgement')} skipped")
     return StageTile(
         stage=Stage.REVIEW,
         value=f"{workspace.judgements_done:,} of {workspace.judgements_requested:,}",

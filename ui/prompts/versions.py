@@ -88,7 +88,10 @@ def _show_editor(content: str, *, key: str, label: str) -> None:
     with st.form(f"{key}-form", border=True):
         st.text_area("Prompt file (TOML)", content, key=f"{key}-content", height=420)
         st.text_input(
-            "Note", key=f"{key}-note", help="What changed, or the purpose of a first version.", max_chars=300
+            "Note on this version",
+            key=f"{key}-note",
+            help="What changed, or the purpose of a first version.",
+            max_chars=300,
         )
         st.form_submit_button(
             label,

@@ -54,8 +54,8 @@ def show_completed(person: Person, batch_for_reviewer: BatchListItem, batches: l
     if batch.state is BatchState.CLOSED:
         st.info(f"Batch {escape_markdown(batch.name)} is closed. A coordinator can reopen it.")
     with st.container(border=True):
-        st.markdown(f"**Batch {escape_markdown(batch.name)}: review complete.**")
-        summary = f"{progress.done} of {progress.total} questions judged"
+        st.markdown(f"**“{escape_markdown(batch.name)}”: your review is complete.**")
+        summary = f"{progress.done} of your {progress.total} questions judged"
         if batch_for_reviewer.seconds_median is not None:
             summary += f"; median viewing time {batch_for_reviewer.seconds_median:.0f} s per question"
         st.markdown(summary + ".")
@@ -91,7 +91,8 @@ def show_other_batches(batch_for_reviewer: BatchListItem, batches: list[BatchLis
             and other_batch.batch.state is BatchState.OPEN
         ):
             st.button(
-                f"Continue with {escape_markdown(other_batch.batch.name)} ({other_batch.progress.left} left)",
+                f"Continue with batch “{escape_markdown(other_batch.batch.name)}” "
+                f"({other_batch.progress.left} left)",
                 key=f"judging-batch-{other_batch.batch.id}",
                 on_click=go_to_question,
                 args=(other_batch.batch.id, None),

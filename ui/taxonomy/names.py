@@ -31,7 +31,7 @@ def show_overview(report: NameReport) -> None:
         show_statistic("Raw names with a controlled name", f"{len(mapped_names):,}", n=len(report.names))
     with right:
         show_statistic(
-            "Questions with a controlled name, of those with a name"
+            f"Questions with a controlled {report.field.label.lower()}"
             if report.field is not NamedField.REGION
             else "Question labels with a controlled name",
             f"{sum(name.questions for name in mapped_names):,}",
@@ -62,7 +62,7 @@ def show_next_name(person: Person, report: NameReport) -> None:
                     )
                 _show_undo(report)
     else:
-        st.success("All names have a controlled name.")
+        st.success("All these names have a controlled name.")
         _show_undo(report)
     show_notice(_NOTICE)
 
