@@ -96,7 +96,7 @@ def test_unweighted_kappa_equals_the_hand_calculation():
 
 @given(pairs_of_three_categories, st.sampled_from([Weights.LINEAR, Weights.QUADRATIC]))
 @pytest.mark.slow
-def test_kappa_equals_scikit_learn_and_its_se_statsmodels(cells, weights):
+def test_kappa_equals_scikit_learn_and_its_se_equals_statsmodels(cells, weights):
     first, second = [a for a, _ in cells], [b for _, b in cells]
     if len(set(first)) == 1 or len(set(second)) == 1:
         return  # our rule for constant raters has its own tests

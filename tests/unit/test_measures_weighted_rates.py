@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from measures.weighted_rates import Prediction, level_for_every_look, weighted_rate
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "statistics" / "prediction_powered.json"
-RARE = 1e-9  # so rarely drawn that the population counts as infinite
+RARE = 1e-9  # a probability so low that the population counts as infinite
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 30), (1, 30), (7, 50), (50, 50)])
@@ -67,12 +67,14 @@ def test_the_prediction_powered_estimate_equals_the_reference_implementation(cas
 def test_a_good_prediction_narrows_the_interval_and_a_useless_one_does_not_widen_it():
     rng = np.random.default_rng(5)
     hits = rng.random(400) < 0.2
-    everyone, chance = np.arange(400), np.full(400, RARE)
-    plain = weighted_rate(hits, chance, everyone)
+    exams, probabilities = np.arange(400), np.full(400, RARE)
+    plain = weighted_rate(hits, probabilities, exams)
     good = weighted_rate(
-        hits, chance, everyone, prediction=Prediction(values=np.where(hits, 0.8, 0.1), mean=0.24)
+        hits, probabilities, exams, prediction=Prediction(values=np.where(hits, 0.8, 0.1), mean=0.24)
     )
-    useless = weighted_rate(hits, chance, everyone, prediction=Prediction(values=rng.random(400), mean=0.5))
+    useless = weighted_rate(
+        hits, probabilities, exams, prediction=Prediction(values=rng.random(400), mean=0.5)
+    )
     assert good.effective_size > 5 * plain.effective_size
     assert useless.high - useless.low < 1.03 * (plain.high - plain.low)
 

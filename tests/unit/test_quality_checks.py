@@ -1,4 +1,4 @@
-"""The four structural checks, and the fast test that makes them unnecessary for most questions."""
+"""The four structural checks, and the quick test that makes them unnecessary for most questions."""
 
 from collections import Counter
 
@@ -118,17 +118,17 @@ def test_v4_names_all_missing_fields_together():
     assert problem.check is Check.COMPLETENESS
 
 
-BARE = Expectations(fields=frozenset())
+NOTHING_EXPECTED = Expectations(fields=frozenset())
 
 
 def test_a_question_without_fields_that_its_format_does_not_have_passes_all_checks():
     question = make_question(explanation="", difficulty=None, category=None, task=None, boxes=(make_box(""),))
-    assert check_question(question, expected=BARE, minimum_explanation=20) == ()
+    assert check_question(question, expected=NOTHING_EXPECTED, minimum_explanation=20) == ()
 
 
-def test_number_of_options_is_checked_only_where_the_format_promises_one():
+def test_the_number_of_options_is_checked_only_if_the_format_promises_a_number():
     question = make_question(options=("a", "b", "c", "d", "e"))
-    assert check_schema(question, expected=BARE) is None
+    assert check_schema(question, expected=NOTHING_EXPECTED) is None
     assert check_schema(question, expected=Expectations(fields=frozenset(), option_count=5)) is None
     assert check_schema(question, expected=COMPLETE).reason == "5 instead of 4"
 
@@ -201,12 +201,16 @@ def test_a_block_has_the_results_of_its_questions_one_by_one(choices):
     )
     result = check_block(QuestionBlock(rows=rows, expected={1: COMPLETE}, due=due))
     for check in QUESTION_CHECKS:
-        single = [
+        check_results = [
             (row[0], apply_check(check, row_to_checked_question(row, {1: COMPLETE}, {}), due[0].settings))
             for row in rows
         ]
         assert result.problems[check] == [
-            (number, one.problem.field, one.problem.reason) for number, one in single if one.problem
+            (number, check_result.problem.field, check_result.problem.reason)
+            for number, check_result in check_results
+            if check_result.problem
         ]
-        assert result.missing[check] == Counter(one.missing_need for _, one in single if one.missing_need)
+        assert result.missing[check] == Counter(
+            check_result.missing_need for _, check_result in check_results if check_result.missing_need
+        )
     assert set(result.problems) <= set(CHECKS)
