@@ -9,7 +9,7 @@ from benchmarks.leaderboard_attack import ATTACKS, LadderBoard, OpenBoard, measu
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=list(ATTACKS))
 @pytest.mark.slow
-def test_an_attack_gains_over_three_standard_errors_without_the_ladder_and_at_most_one_with_it(attack):
+def test_an_attack_gains_over_3_standard_errors_without_the_ladder_and_at_most_1_with_it(attack):
     settings = {"questions": 1000, "repetitions": 12}
     assert measure_gain(OpenBoard, attack, **settings).mean > 3
     assert measure_gain(LadderBoard, attack, **settings).mean <= 1

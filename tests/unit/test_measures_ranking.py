@@ -62,7 +62,7 @@ def test_rank_intervals_equal_those_of_a_separate_bootstrap():
     assert rank_systems(correct, clusters=patients, seed=1).systems[-1].rank_low == 4
 
 
-def test_a_group_begins_where_a_system_is_significantly_worse_than_the_first_of_the_previous_group():
+def test_a_system_significantly_worse_than_the_first_of_a_group_begins_a_new_group():
     correct, patients = draw_systems([0.80, 0.79, 0.50, 0.49])
     ranking = rank_systems(correct, clusters=patients, seed=1)
     assert [(system.index in (0, 1), system.group) for system in ranking.systems] == [

@@ -90,7 +90,7 @@ def test_an_unsuitable_question_gets_no_fault():
     assert make_faulty_question(CLOSED, PlantedFault.SECOND_CORRECT_OPTION) is None  # it has no options
     assert (
         make_faulty_question(CLOSED, PlantedFault.ABSENT_FINDING, report="") is None
-    )  # an absent finding has no known location
+    )  # without a report, no finding is known to be absent
 
 
 @pytest.mark.parametrize("fault", PlantedFault)

@@ -326,7 +326,7 @@ def test_bullets_keep_the_hierarchy_and_the_numbers_of_their_sentences():
 
 def test_a_sentence_is_covered_if_bullets_that_cite_it_contain_half_of_its_content_words():
     sentences = ("There is no pleural effusion or pneumothorax.", "The heart is mildly enlarged.")
-    # Content words of the first: no, pleural, effusion, pneumothorax; two of four are cites_first.
+    # Content words of the first: no, pleural, effusion, pneumothorax; two of four are half.
     cites_first = Statement(text="Pleura: no effusion", sentences=(1,))
     unrelated = Statement(text="Heart: mild enlargement", sentences=(1,))
     assert find_uncovered(sentences, (cites_first, unrelated)) == (sentences[1],)
