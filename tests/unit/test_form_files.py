@@ -61,7 +61,7 @@ def test_a_file_is_served_under_its_hash_as_immutable(client, name):
 
 
 @pytest.mark.parametrize("name", ["LICENSES.txt", "form_files.py", "nothing.js"])
-def test_other_files_are_not_served(client, name):
+def test_files_that_are_no_part_of_a_form_are_not_served(client, name):
     assert client.get(file_url(name)).status_code == 404
 
 

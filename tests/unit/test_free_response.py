@@ -84,7 +84,7 @@ def test_a_mark_hits_by_overlap_or_by_its_centre():
     assert (by_centre.lesions, by_centre.false_mark) == ((3.0,), 2.0)
 
 
-def test_of_two_marks_on_a_lesion_the_higher_counts_and_none_is_false():
+def test_of_two_marks_on_a_lesion_the_higher_score_counts_and_neither_mark_is_false():
     marked = score_marks(
         [(0, 0, 10, 10), (50, 50, 60, 60)], [(0, 0, 10, 9), (0, 1, 10, 10)], [2.0, 4.0], hit=HitRule.IOU
     )

@@ -157,7 +157,7 @@ def test_a_modality_lut_is_sent_without_constant_ends():
     }  # fmt: skip
 
 
-def test_an_unsuitable_window_is_not_the_first_look():
+def test_an_unsuitable_window_is_not_shown_first():
     facts = load_facts(dicom(BLOCKS, WindowCenter=60000, WindowWidth=10))
     assert facts["first_look"]["kind"] == "automatic"
     assert len(facts["windows"]) == 1  # it is stored, so it can still be selected

@@ -253,7 +253,7 @@ def test_questions_inside_an_object_are_found(tmp_path, indent):
 
 
 @pytest.mark.parametrize("wrap", [lambda record: [record], lambda record: record])
-def test_one_question_with_lists_is_not_taken_for_a_file_of_questions(tmp_path, wrap):
+def test_one_question_with_lists_is_not_read_as_a_file_of_questions(tmp_path, wrap):
     record = make_single_choice_record(
         1, options=[{"letter": "A", "text": "x", "n": 1}, {"letter": "B", "text": "y", "n": 2}]
     )

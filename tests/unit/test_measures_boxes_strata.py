@@ -203,7 +203,7 @@ def test_the_cluster_design_effect_widens_the_interval():
     assert clustered.se == pytest.approx(design_effect**0.5 * unclustered.se)
 
 
-def test_without_a_hit_the_questions_of_an_exam_are_taken_as_equal():
+def test_without_a_hit_the_questions_of_an_exam_are_treated_as_identical():
     design_effect = cluster_design_effect(
         [False] * 20, [0] * 20, [index // 4 for index in range(20)], [5.0] * 20
     )

@@ -36,7 +36,7 @@ def test_the_exact_p_equals_the_binomial_test(a_only, b_only):
     assert mid <= exact
 
 
-def test_ties_have_p_1():
+def test_equal_numbers_of_discordant_pairs_have_p_1():
     assert mcnemar(0, 0) == (1.0, 1.0)
     assert mcnemar(5, 5)[0] == 1.0
 
@@ -51,8 +51,8 @@ def test_the_sign_flip_test_flips_whole_exams():
 
 
 @given(counts, counts, counts)
-def test_tango_contains_the_difference_and_is_antisymmetric(a_only, b_only, ties):
-    n = a_only + b_only + ties
+def test_tango_contains_the_difference_and_is_antisymmetric(a_only, b_only, concordant):
+    n = a_only + b_only + concordant
     if n == 0:
         return
     low, high = tango(a_only, b_only, n)
@@ -61,9 +61,9 @@ def test_tango_contains_the_difference_and_is_antisymmetric(a_only, b_only, ties
 
 
 @given(counts, counts, st.integers(1, 40))
-def test_tango_excludes_0_if_the_chi_square_is_significant(a_only, b_only, ties):
+def test_tango_excludes_0_if_the_chi_square_is_significant(a_only, b_only, concordant):
     # the score interval at a difference of 0 is McNemar's chi-square
-    low, high = tango(a_only, b_only, a_only + b_only + ties)
+    low, high = tango(a_only, b_only, a_only + b_only + concordant)
     p = chi2.sf((a_only - b_only) ** 2 / (a_only + b_only), 1) if a_only + b_only else 1.0
     if abs(p - 0.05) > 1e-6:
         assert (low > 0 or high < 0) == (p < 0.05)
@@ -176,8 +176,8 @@ def _tango_score(difference, a_only, b_only, n):
 
 
 @given(counts, counts, st.integers(1, 200))
-def test_the_score_at_tangos_limits_is_the_critical_value(a_only, b_only, ties):
-    n = a_only + b_only + ties
+def test_the_score_at_tangos_limits_is_the_critical_value(a_only, b_only, concordant):
+    n = a_only + b_only + concordant
     middle = (a_only - b_only) / n
     for limit, target, end in zip(
         tango(a_only, b_only, n), (1.959963985, -1.959963985), (-1, 1), strict=True

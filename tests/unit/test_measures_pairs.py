@@ -66,7 +66,7 @@ def test_pair_tables_equal_scikit_learn_confusion_matrices(answers):
             assert pair_counts[stratum_index, pair_index].tolist() == expected.tolist()
 
 
-def test_one_constant_rater_has_kappa_0_and_two_have_none():
+def test_one_constant_rater_has_kappa_0_and_two_constant_raters_have_no_kappa():
     kappa, se = compute_kappas(np.array([[[90, 0], [10, 0]], [[9, 0], [0, 0]], [[0, 9], [0, 0]]]), np.eye(2))
     assert kappa[0] == 0.0
     assert np.isnan([se[0], kappa[1], kappa[2]]).all()

@@ -120,7 +120,7 @@ def test_the_cases_for_kappa_equal_those_of_kappasize(kappa, share, half_width):
     assert cases_for_kappa(kappa, share, half_width=half_width) == expected
 
 
-def test_the_expected_limits_are_those_of_the_planned_cases():
+def test_the_planned_cases_are_the_fewest_with_limits_within_the_half_width():
     cases = cases_for_kappa(0.4, 0.3, half_width=0.1)
     low, high = expected_kappa_limits(0.4, 0.3, cases=cases)
     assert low >= 0.3

@@ -380,7 +380,7 @@ def test_a_heading_of_a_csv_file_is_escaped_if_it_looks_like_a_formula():
     assert table_to_csv(table) == "'=1+1\n0.5\n"
 
 
-def test_scores_of_and_by_the_model_of_the_tests_are_marked_in_every_table():
+def test_scores_given_to_or_by_the_test_model_are_marked_in_every_table():
     questions = [make_question(number) for number in range(40)]
     version = "judge:SmolLM2-135M|path tested, quality not measured"
     column = ScoreColumn(name="AR-score", version=version, values=np.arange(40.0))

@@ -57,7 +57,7 @@ def test_a_complete_question_passes_all_four_checks():
     assert check_question(make_question(), expected=COMPLETE, minimum_explanation=20) == ()
 
 
-def test_v1_requires_four_options_of_a_choice_question():
+def test_the_schema_check_requires_four_options_of_a_choice_question():
     assert check_schema(make_question(options=("a", "b", "c")), expected=COMPLETE).reason == "3 instead of 4"
     assert (
         check_schema(make_question(format=AnswerFormat.OPEN, options=(), answer="fluid"), expected=COMPLETE)
@@ -77,11 +77,11 @@ def test_v1_requires_four_options_of_a_choice_question():
         ({"boxes": (make_box("undefined"),)}, "boxes.label"),
     ],
 )
-def test_v2_finds_values_converted_to_text(changes, field):
+def test_the_type_check_finds_values_converted_to_text(changes, field):
     assert check_types(make_question(**changes)).field == field
 
 
-def test_v2_accepts_none_as_an_option():
+def test_the_type_check_accepts_none_as_an_option():
     assert check_types(make_question(options=("Effusion", "None", "Consolidation", "Cardiomegaly"))) is None
 
 
@@ -95,21 +95,21 @@ def test_v2_accepts_none_as_an_option():
         ({"stem": "Which is it? A) Effusion B) Line"}, "stem"),
     ],
 )
-def test_v3_finds_formatting_problems(changes, field):
+def test_the_format_check_finds_formatting_problems(changes, field):
     assert check_format(make_question(**changes), minimum_explanation=20).field == field
 
 
-def test_v3_accepts_figures_with_letters_in_the_stem():
+def test_the_format_check_accepts_figures_with_letters_in_the_stem():
     question = make_question(stem="An injury is seen in Figure A. It is treated as in Figure B. What is it?")
     assert check_format(question, minimum_explanation=20) is None
 
 
-def test_v3_leaves_a_missing_explanation_to_v4():
+def test_a_missing_explanation_is_a_problem_of_the_completeness_check_only():
     assert check_format(make_question(explanation=""), minimum_explanation=20) is None
     assert check_completeness(make_question(explanation=""), expected=COMPLETE).field == "explanation"
 
 
-def test_v4_names_all_missing_fields_together():
+def test_the_completeness_check_names_all_missing_fields_together():
     problem = check_completeness(
         make_question(explanation=" ", difficulty=None, category="", task=None, boxes=(make_box(""),)),
         expected=COMPLETE,

@@ -60,7 +60,7 @@ def test_ece_brier_score_and_auc_equal_those_of_the_measures_and_of_scikit_learn
     ]  # fmt: skip
 
 
-def test_only_answers_with_a_probability_count_and_the_others_are_counted_as_missing():
+def test_only_answers_with_a_probability_are_scored_and_the_others_are_missing():
     questions = make_closed_questions(["yes"] * 3)
     ece, brier, auc, *_ = score(questions, {0: ("yes", 0.9), 1: ("no", None)})
     assert [(row.n, row.missing) for row in (ece, brier, auc)] == [(1, 2)] * 3
