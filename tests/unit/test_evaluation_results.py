@@ -47,10 +47,16 @@ def test_accuracy_is_clustered_by_patient_and_counts_missing_answers_as_wrong():
     answers: dict = {number: (0,) if number < 8 else (1,) for number in range(16)}
     answers |= {14: None, 15: "missing"}
     results = compute_results(questions, [make_answers(Condition.AS_GIVEN, answers)])
-    [item] = results.accuracies
-    assert (item.n, item.correct, item.answered, item.failed, item.missing) == (16, 8, 14, 1, 1)
+    [accuracy] = results.accuracies
+    assert (accuracy.n, accuracy.correct, accuracy.answered, accuracy.failed, accuracy.missing) == (
+        16,
+        8,
+        14,
+        1,
+        1,
+    )
     expected = wilson_by_cluster(np.arange(16) < 8, np.arange(16) // 4, confidence=0.95)
-    assert (item.estimate, item.low, item.high) == (0.5, expected.low, expected.high)
+    assert (accuracy.estimate, accuracy.low, accuracy.high) == (0.5, expected.low, expected.high)
     assert results.clusters == 4
 
 
@@ -85,7 +91,7 @@ def test_a_contrast_uses_only_questions_that_are_in_both_conditions():
     assert (contrast.n, contrast.as_given, contrast.other, contrast.difference) == (2, 1.0, 0.5, 0.5)
 
 
-def test_consistency_leaves_out_questions_without_both_answers():
+def test_consistency_excludes_questions_that_lack_one_of_the_two_answers():
     questions = [make_question(number) for number in range(4)]
     results = compute_results(
         questions,
@@ -94,12 +100,12 @@ def test_consistency_leaves_out_questions_without_both_answers():
             make_answers(Condition.SHUFFLED, {0: (0,), 1: (1,), 2: (0,), 3: "missing"}),
         ],
     )
-    [item] = results.consistencies
-    assert (item.n, item.same, item.estimate) == (2, 1, 0.5)
+    [consistency] = results.consistencies
+    assert (consistency.n, consistency.same, consistency.estimate) == (2, 1, 0.5)
 
 
 def test_position_bias_counts_positions_as_shown():
-    # The options of all are reversed: key a is shown as D. A model that always answers A chooses d.
+    # The options of every question are reversed: the key a is shown as D. A model that answers A chooses d.
     questions = {number: make_question(number) for number in range(8)}
     cases = {n: EvaluationCase(question_row_id=n, permutation=(3, 2, 1, 0)) for n in range(8)}
     bias = compute_position_bias(
@@ -141,8 +147,8 @@ CHANCES = {
 @pytest.mark.parametrize("name", CHANCES)
 def test_chance_is_the_probability_of_a_correct_guess(name):
     format_, options, key, also_right, expected = CHANCES[name]
-    item = make_question(1, key=key, format=format_, options=options, also_right=also_right)
-    assert compute_chance(item.question) == expected
+    evaluated = make_question(1, key=key, format=format_, options=options, also_right=also_right)
+    assert compute_chance(evaluated.question) == expected
 
 
 def test_open_questions_are_counted_but_not_scored():
@@ -151,12 +157,12 @@ def test_open_questions_are_counted_but_not_scored():
         make_question(1, key="Effusion", format=AnswerFormat.OPEN, options=()),
     ]
     results = compute_results(questions, [make_answers(Condition.AS_GIVEN, {0: (0,), 1: "Effusion"})])
-    [item] = results.accuracies
-    assert (item.n, item.open_questions, item.chance) == (1, 1, 0.25)
+    [accuracy] = results.accuracies
+    assert (accuracy.n, accuracy.open_questions, accuracy.chance) == (1, 1, 0.25)
     assert "as given: 1 open, not scored here." in list(format_results(results))
 
 
-def test_no_answer_at_all_gives_results_that_can_be_printed():
+def test_results_without_any_answer_can_be_printed():
     questions = [make_question(0)]
     results = compute_results(questions, [make_answers(Condition.SHUFFLED, {0: "missing"})])
     lines = list(format_results(results))

@@ -1,4 +1,4 @@
-"""The same results with one and two processes and on a Dask cluster, also when a worker is killed."""
+"""Results are the same with one or two processes and on a Dask cluster, even if a worker is killed."""
 
 import os
 import pickle
@@ -29,7 +29,7 @@ from quality.duplicates.search import SearchSettings, find_pairs_in_exams, find_
 
 ROOT = Path(__file__).resolve().parents[2]
 full = pytest.mark.full
-# distributed closes its connections in the background, which pytest would report as errors of a test
+# the package distributed closes connections in the background, which pytest would report as errors
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
@@ -207,13 +207,13 @@ def test_a_setting_that_is_neither_a_number_nor_an_address_is_refused(setting):
         raise AssertionError
 
 
-def test_an_error_of_a_file_can_be_the_result_of_another_process():
+def test_an_unreadable_image_error_can_be_pickled():
     content = pickle.dumps(UnreadableImage("a.png", "is damaged", attribute="IHDR"))
     error = pickle.loads(content)  # noqa: S301 - written by the line above
     assert (str(error), error.name, error.attribute) == ("a.png: IHDR: is damaged", "a.png", "IHDR")
 
 
-def test_a_result_that_a_lost_scheduler_never_delivers_is_not_awaited(monkeypatch):
+def test_waiting_for_a_result_ends_if_the_scheduler_is_lost(monkeypatch):
     monkeypatch.setattr(executors, "_CHECK_SECONDS", 0.01)
     client: Any = SimpleNamespace(
         status="connecting", get_executor=lambda pure: SimpleNamespace(submit=lambda *_: Future())

@@ -13,7 +13,7 @@ REPLIES = [
     {"reply": "Answer: A", "key": "C"},
     {"reply": "The sky is blue.", "key": "A"},
 ]
-SHAPES = {
+LAYOUTS = {
     "lines": "\n".join(map(json.dumps, REPLIES)),
     "array": json.dumps(REPLIES),
     "object": json.dumps(dict(enumerate(REPLIES))),
@@ -21,11 +21,11 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_replies_and_correct_replies_are_counted_by_rule(tmp_path, capsys, shape):
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_replies_and_correct_replies_are_counted_by_rule(tmp_path, capsys, layout):
     path = tmp_path / "replies.json"
-    path.write_text(SHAPES[shape])
-    records = ["--records", "items"] if shape == "field" else []
+    path.write_text(LAYOUTS[layout])
+    records = ["--records", "items"] if layout == "field" else []
     assert main(["extraction", str(path), "--reply", "reply", "--key", "key", *records]) == 0
     header, *rows = capsys.readouterr().out.splitlines()
     counts = {row.split(",")[1]: row.split(",")[2:] for row in rows}

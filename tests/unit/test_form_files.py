@@ -34,7 +34,7 @@ def compute_sources_digest() -> str:
 
 
 @pytest.mark.parametrize("path", BUNDLE_FILES, ids=lambda path: path.name)
-def test_a_bundle_is_built_from_the_sources_as_they_are(path: Path):
+def test_a_bundle_is_built_from_the_current_sources(path: Path):
     # build.mjs writes the hash of its input at the top of every bundle, so this test needs no Node
     [built_digest] = re.findall(r"^/\* Built from frontend/src/ \((\w+)\)", path.read_text(encoding="utf-8"))
     assert built_digest == compute_sources_digest(), "run `make frontend` and commit frontend/dist/"
@@ -61,7 +61,7 @@ def test_a_file_is_served_under_its_hash_as_immutable(client, name):
 
 
 @pytest.mark.parametrize("name", ["LICENSES.txt", "form_files.py", "nothing.js"])
-def test_other_files_are_not_served(client, name):
+def test_files_that_are_no_part_of_a_form_are_not_served(client, name):
     assert client.get(file_url(name)).status_code == 404
 
 

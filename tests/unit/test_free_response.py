@@ -51,7 +51,7 @@ def test_the_figure_of_merit_and_its_jackknife_equal_plain_loops(figure):
     expected = [
         [
             compute_by_loops(
-                [case for case, own in zip(cases, patients, strict=True) if own != left_out], figure
+                [case for case, patient in zip(cases, patients, strict=True) if patient != left_out], figure
             )
             for cases in raters
         ]
@@ -77,14 +77,14 @@ def test_one_lesion_per_case_gives_the_area_under_the_roc_curve():
 
 def test_a_mark_hits_by_overlap_or_by_its_centre():
     lesion = [(0, 0, 10, 10)]
-    inside = [(4, 4, 6, 6), (30, 30, 40, 40)]
-    by_overlap = score_marks(lesion, inside, [3.0, 2.0], hit=HitRule.IOU)
-    by_centre = score_marks(lesion, inside, [3.0, 2.0], hit=HitRule.CENTRE)
+    marks = [(4, 4, 6, 6), (30, 30, 40, 40)]
+    by_overlap = score_marks(lesion, marks, [3.0, 2.0], hit=HitRule.IOU)
+    by_centre = score_marks(lesion, marks, [3.0, 2.0], hit=HitRule.CENTRE)
     assert (by_overlap.lesions, by_overlap.false_mark) == ((-math.inf,), 3.0)
     assert (by_centre.lesions, by_centre.false_mark) == ((3.0,), 2.0)
 
 
-def test_of_two_marks_on_a_lesion_the_higher_counts_and_none_is_false():
+def test_of_two_marks_on_a_lesion_the_higher_score_counts_and_neither_mark_is_false():
     marked = score_marks(
         [(0, 0, 10, 10), (50, 50, 60, 60)], [(0, 0, 10, 9), (0, 1, 10, 10)], [2.0, 4.0], hit=HitRule.IOU
     )
@@ -190,7 +190,7 @@ def test_lines_that_contradict_each_other_are_refused(tmp_path, capsys, lines, m
     assert f"{path}, {message}" in capsys.readouterr().err
 
 
-def test_a_property_that_a_later_line_states_holds_for_the_rater(tmp_path):
+def test_a_kind_stated_on_a_later_line_applies_to_all_lines_of_the_rater(tmp_path):
     truth = [f"{case},truth,reference,,{LESION if case % 2 else ',,,'}," for case in range(4)]
     lines = [f"{case},a,{'model' if case else ''},,{LESION},{case}" for case in range(4)]
     tables = measure(write_lines(tmp_path, [*truth, *lines]))

@@ -24,7 +24,7 @@ BOXES = st.tuples(*[st.integers(0, 100)] * 2, *[st.integers(1, 100)] * 2).map(
     )
 )
 SOURCES = st.dictionaries(st.sampled_from(sorted(SOURCE_REGIONS)), BOXES)
-FEW = settings(max_examples=25, deadline=None)
+FEW_EXAMPLES = settings(max_examples=25, deadline=None)
 ALL_SOURCES = st.fixed_dictionaries(dict.fromkeys(sorted(SOURCE_REGIONS), BOXES))
 
 
@@ -44,7 +44,7 @@ def test_twelve_are_kept_six_merged_from_thirteen_four_dropped_and_twelve_compos
     assert len(set(REGIONS)) == 12 + 6 + 12 == 30
 
 
-@FEW
+@FEW_EXAMPLES
 @given(ALL_SOURCES)
 def test_all_thirty_regions_have_one_box_if_all_sources_have_one(sources):
     boxes = map_region_boxes(sources)
@@ -52,19 +52,19 @@ def test_all_thirty_regions_have_one_box_if_all_sources_have_one(sources):
     assert all(len(parts) == 1 for parts in boxes.values())
 
 
-@FEW
+@FEW_EXAMPLES
 @given(ALL_SOURCES)
 def test_a_composed_box_touches_its_parts_on_every_edge_and_contains_them(sources):
     boxes = map_region_boxes(sources)
     for name, parts in COMPOSED.items():
-        (whole,) = boxes[name]
+        (composed,) = boxes[name]
         part_boxes = [boxes[part][0] for part in parts]
-        assert all(contains(whole, part) for part in part_boxes)
+        assert all(contains(composed, part) for part in part_boxes)
         edges = zip(*(part.as_tuple() for part in part_boxes), strict=True)
-        assert all(edge in values for edge, values in zip(whole.as_tuple(), edges, strict=True))
+        assert all(edge in values for edge, values in zip(composed.as_tuple(), edges, strict=True))
 
 
-@FEW
+@FEW_EXAMPLES
 @given(SOURCES)
 def test_a_kept_region_has_the_box_of_its_source(sources):
     boxes = map_region_boxes(sources)
@@ -73,26 +73,26 @@ def test_a_kept_region_has_the_box_of_its_source(sources):
     }
 
 
-@FEW
+@FEW_EXAMPLES
 @given(SOURCES)
-def test_dropped_regions_have_no_box_and_change_none(sources):
-    rest = {name: box for name, box in sources.items() if name not in DROPPED}
-    assert map_region_boxes(sources) == map_region_boxes(rest)
+def test_dropped_regions_have_no_box_and_do_not_change_the_others(sources):
+    not_dropped = {name: box for name, box in sources.items() if name not in DROPPED}
+    assert map_region_boxes(sources) == map_region_boxes(not_dropped)
 
 
-@FEW
+@FEW_EXAMPLES
 @given(SOURCES)
-def test_a_composed_region_without_one_part_is_omitted_or_made_of_the_others(sources):
-    omitted = map_region_boxes(sources)
-    rest = map_region_boxes(sources, settings=RegionSettings(missing=MissingPart.USE_REST))
+def test_a_composed_region_with_a_missing_part_is_omitted_or_composed_of_the_rest(sources):
+    with_omission = map_region_boxes(sources)
+    with_rest = map_region_boxes(sources, settings=RegionSettings(missing=MissingPart.USE_REST))
     for name, parts in COMPOSED.items():
-        assert (name in omitted) == all(part in omitted for part in parts)
-        assert (name in rest) == any(part in rest for part in parts)
+        assert (name in with_omission) == all(part in with_omission for part in parts)
+        assert (name in with_rest) == any(part in with_rest for part in parts)
 
 
-@FEW
+@FEW_EXAMPLES
 @given(SOURCES)
-def test_a_merged_region_grows_or_keeps_the_box_of_its_name(sources):
+def test_a_merged_region_grows_or_keeps_the_box_of_the_source_with_its_name(sources):
     grown = map_region_boxes(sources)
     kept = map_region_boxes(sources, settings=RegionSettings(merged_grow=False))
     for name, parts in MERGED.items():
@@ -102,9 +102,9 @@ def test_a_merged_region_grows_or_keeps_the_box_of_its_name(sources):
             assert all(contains(grown[name][0], sources[part]) for part in parts if part in sources)
 
 
-@FEW
+@FEW_EXAMPLES
 @given(ALL_SOURCES)
-def test_parts_keeps_the_boxes_of_both_sides(sources):
+def test_the_setting_parts_keeps_the_boxes_of_both_sides(sources):
     boxes = map_region_boxes(sources, settings=RegionSettings(composed=ComposedBox.PARTS))
     assert boxes["bilateral lung"] == (sources["left lung"], sources["right lung"])
     assert len(boxes["bilateral mid-to-lower lung zone"]) == 4

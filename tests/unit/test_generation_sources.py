@@ -66,7 +66,7 @@ def test_openi_tables_give_report_codes_and_images_with_their_views(tmp_path):
     assert exam.report.findings == "Small left pleural effusion. No pneumothorax."
 
 
-def test_openi_xml_gives_the_same(tmp_path):
+def test_openi_xml_gives_the_report_and_the_image(tmp_path):
     (tmp_path / "7.xml").write_text(XML, encoding="utf-8")
     (exam,) = load_source("openi-xml", tmp_path).exams
     assert (exam.id, exam.report.findings, exam.codes) == ("CXR7", "Lungs are clear.", ())
@@ -122,7 +122,7 @@ def test_nih_labels_state_presence_and_have_boxes(tmp_path):
     assert exam.codes[1].boxes[0].box == Box(x_min=10, y_min=20, x_max=40, y_max=60)
 
 
-def test_adjudicated_labels_replace_those_of_a_program(tmp_path):
+def test_adjudicated_labels_replace_the_labels_of_a_program(tmp_path):
     table = tmp_path / "labels.csv"
     write_csv(
         table,
@@ -135,7 +135,7 @@ def test_adjudicated_labels_replace_those_of_a_program(tmp_path):
     }
 
 
-def test_chestx_det_searched_all_categories(tmp_path):
+def test_chestx_det_states_that_all_categories_were_searched(tmp_path):
     path = tmp_path / "test.json"
     path.write_text(
         json.dumps([{"file_name": "1.png", "syms": ["Mass"], "boxes": [[1, 2, 3, 4]]}]), encoding="utf-8"
@@ -369,7 +369,7 @@ def test_a_record_of_a_mapped_table_is_refused_with_its_number(tmp_path, rows, r
         (MAPPING.replace("report = ", "explanation = "), "ours.toml, line 11", "report is missing; add it"),
     ],
 )
-def test_an_invalid_mapping_of_reports_names_file_and_line(tmp_path, mapping, field, reason):
+def test_an_error_in_a_mapping_of_reports_names_file_and_line(tmp_path, mapping, field, reason):
     path = write_mapped_table(tmp_path, {}, mapping=mapping)
     with pytest.raises(InvalidValue) as error:
         load_source("mapping", path)

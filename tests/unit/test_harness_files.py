@@ -1,8 +1,8 @@
 """Files of answers as lmms-eval, VLMEvalKit and inspect_ai write them.
 
-``tests/golden/harnesses/inspect.eval`` was written by inspect_ai; the README there has the program.
-The tables are written with pandas, as VLMEvalKit does; the lines of lmms-eval have the fields of its
-writer.
+``tests/golden/harnesses/inspect.eval`` was written by inspect_ai; the README in that folder has the program.
+The tables are written with pandas, as VLMEvalKit does; the lines of lmms-eval have the fields that its
+tracker writes.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from reader_study.harness_files import Harness, recognise_harness
 from reader_study.predictions_file import read_predictions
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "harnesses"
-OPTIONS = {"question": "Which?", "A": "Nodule", "B": "Effusion"}
+QUESTION_COLUMNS = {"question": "Which?", "A": "Nodule", "B": "Effusion"}
 ROWS = [
-    {"index": "q-1", **OPTIONS, "answer": "B", "prediction": "B. Effusion"},
-    {"index": "q-2", **OPTIONS, "answer": "A", "prediction": None},
+    {"index": "q-1", **QUESTION_COLUMNS, "answer": "B", "prediction": "B. Effusion"},
+    {"index": "q-2", **QUESTION_COLUMNS, "answer": "A", "prediction": None},
 ]
 
 
@@ -65,7 +65,7 @@ def test_samples_of_lmms_eval_are_read(tmp_path):
     assert read(path) == [("q-1", "B"), ("q-2", "The answer is A.")]
 
 
-def test_a_reply_that_the_filter_left_alone_is_only_in_the_filtered_ones(tmp_path):
+def test_a_reply_is_read_from_filtered_resps_if_resps_is_missing(tmp_path):
     sample = make_sample(1, "B")
     del sample["resps"]
     assert read(write_samples(tmp_path, sample)) == [("q-1", "B")]
@@ -93,13 +93,13 @@ def test_a_table_of_vlmevalkit_is_read(tmp_path, suffix):
     assert read(path) == [("q-1", "B. Effusion"), ("q-2", "")]
 
 
-def test_a_number_as_index_is_an_id(tmp_path):
+def test_a_numeric_index_is_read_as_the_id_of_the_question(tmp_path):
     path = tmp_path / "model_data.xlsx"
     pd.DataFrame([{"index": 17, "prediction": "A"}]).to_excel(path, index=False)
     assert read(path) == [("17", "A")]
 
 
-def test_a_workbook_of_something_else_is_refused(tmp_path):
+def test_a_workbook_without_the_columns_of_vlmevalkit_is_refused(tmp_path):
     path = tmp_path / "other.xlsx"
     pd.DataFrame([{"a": 1}]).to_excel(path, index=False)
     [(_, field, reason)] = read_refusals(path)
@@ -126,8 +126,8 @@ def test_a_message_in_parts_is_joined_and_further_epochs_are_left_out(tmp_path):
     thought = {"type": "reasoning", "reasoning": "…"}
     parts = [thought, {"type": "text", "text": "A"}, {"type": "text", "text": "B"}]
     sample = {"id": 5, "epoch": 1, "output": {"choices": [{"message": {"content": parts}}]}}
-    again, empty = {**sample, "epoch": 2}, {"id": 6, "epoch": 1, "output": {}}
-    assert read(write_log(tmp_path / "log.eval", sample, again, empty)) == [("5", "A\nB"), ("6", "")]
+    second_epoch, empty = {**sample, "epoch": 2}, {"id": 6, "epoch": 1, "output": {}}
+    assert read(write_log(tmp_path / "log.eval", sample, second_epoch, empty)) == [("5", "A\nB"), ("6", "")]
 
 
 def test_a_damaged_log_names_the_sample(tmp_path):
@@ -146,7 +146,7 @@ def test_a_damaged_log_names_the_sample(tmp_path):
     assert reason.startswith(f"{info.filename} cannot be read")
 
 
-def test_an_archive_of_something_else_is_refused(tmp_path):
+def test_an_archive_that_is_no_log_of_inspect_is_refused(tmp_path):
     path = tmp_path / "other.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.txt", "a")
@@ -154,7 +154,7 @@ def test_an_archive_of_something_else_is_refused(tmp_path):
     assert read_refusals(path)
 
 
-def test_files_of_overread_and_rexrank_are_not_taken_for_those_of_a_harness(tmp_path):
+def test_files_of_overread_and_rexrank_are_not_recognised_as_files_of_a_harness(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"question_id": "q-1", "answer": "B"}\n')
     assert recognise_harness(path) is None

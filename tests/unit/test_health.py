@@ -38,7 +38,7 @@ def full_disk(monkeypatch):
 
 
 @pytest.mark.parametrize("name", [None, "ruth", "cora"])
-def test_only_admins_see_why_it_is_not_ready(browser_of, full_disk, name):
+def test_only_admins_see_why_the_workspace_is_not_ready(browser_of, full_disk, name):
     response = browser_of(name).get("/health/ready")
     assert (response.status_code, response.text) == (503, "not ready")
 
@@ -73,7 +73,7 @@ def test_tables_of_another_version_fail_the_check(workspace_engine):
 
 
 @pytest.mark.slow
-def test_command_lists_all_checks_and_exits_with_1_on_failure(workspace_engine):
+def test_the_command_lists_all_checks_and_exits_with_1_on_failure(workspace_engine):
     from storage.schema import downgrade
 
     command = [sys.executable, "cli.py", "health"]

@@ -27,7 +27,7 @@ NAME = b"ROENTGEN"
         ("\u202egnp.exe \u2066x", "\ufffdgnp.exe \ufffdx"),
     ],
 )
-def test_an_address_in_a_text_is_not_rendered_as_a_link(text, shown):
+def test_escaped_text_has_no_links_and_no_characters_that_change_its_direction(text, shown):
     assert escape_markdown(text) == shown
 
 

@@ -33,7 +33,7 @@ from web.thread_limits import PIXEL_FETCHES
 
 pytestmark = [pytest.mark.slow, pytest.mark.full]
 
-EXAMS = 41
+EXAM_COUNT = 41
 SHA256 = hashlib.sha256(PLATE_DICOM).hexdigest()
 ROUTES = [
     *radiographs.ROUTES, *pixels.ROUTES, *health.ROUTES, *sign_in.ROUTES, *judging.ROUTES, *connected.ROUTES,
@@ -64,8 +64,8 @@ def without_time_limit(monkeypatch):
 
 @pytest.fixture
 def world(bucket, workspace_engine):
-    """Ruth has questions on all exams; the PA image of the first one is in the bucket."""
-    world = make_world(workspace_engine, questions=2 * EXAMS, assigned_to=("ruth",))
+    """Ruth has questions on all exams; the PA image of the first exam is in the bucket."""
+    world = make_world(workspace_engine, questions=2 * EXAM_COUNT, assigned_to=("ruth",))
     with unit_of_work() as db:
         db.add(
             ImageRow(

@@ -90,12 +90,12 @@ def test_pixels_equal_those_of_another_decoder(syntax, plugin):
 
 
 def test_extended_jpeg_of_12_bits_is_decoded():
-    # as plates of the 1990s write; no pydicom plug-in under a licence that we may use reads it
+    # a format of plates of the 1990s; no pydicom plug-in whose licence permits our use reads it
     stored = ramp(64, 64, bits=12)
     frame = bytes(imagecodecs.jpeg8_encode(stored, level=98, bitspersample=12))
     content = dicom(stored, syntax=JPEGExtended12Bit, pixel_data=encapsulate([frame]))
     difference = read_radiograph(content, name="a.dcm").pixels.astype(int) - stored
-    assert np.abs(difference).max() < 40  # of 4095: it is a lossy format
+    assert np.abs(difference).max() < 40  # of 4095: the format is lossy
 
 
 def test_near_lossless_jpeg_ls_stays_within_its_error_limit():

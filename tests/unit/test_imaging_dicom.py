@@ -148,9 +148,9 @@ def test_an_empty_file_is_refused():
     assert read_refusal(b"") == "a.dcm: is empty."
 
 
-# -------------------------------------------------------------------------------- the modules' rules
+# ------------------------------------------------------------------------- rules of DICOM's modules
 @pytest.mark.parametrize(
-    ("attributes", "attribute_name"),
+    ("attributes", "message"),
     [
         ({"Rows": 0}, "Rows (0028,0010): must be greater than 0"),
         ({"Rows": 65535, "Columns": 65535}, "the maximum is 80 million"),
@@ -166,10 +166,10 @@ def test_an_empty_file_is_refused():
         ({"RescaleSlope": "0", "RescaleIntercept": "0"}, "RescaleSlope (0028,1053): is 0"),
     ],
 )
-def test_the_message_names_an_invalid_attribute_in_the_refusal(attributes, attribute_name):
+def test_a_refusal_names_the_invalid_attribute(attributes, message):
     with pytest.raises(UnreadableImage) as caught:
         read_radiograph(dicom(**attributes), name="a.dcm")
-    assert attribute_name in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_two_rle_frames_are_refused():
     )
 
 
-def test_a_frame_of_another_size_than_the_header_is_refused():
+def test_a_frame_whose_size_differs_from_the_header_is_refused():
     frame = encapsulate([encode_codestream(ramp(10, 10), JPEG2000Lossless)])
     assert "Rows (0028,0010): is 24, but the compressed pixels state 10" in read_refusal(
         dicom(syntax=JPEG2000Lossless, pixel_data=frame)

@@ -75,7 +75,7 @@ def test_monochrome1_with_an_inverse_lut_is_inverted_once():
 
 # ---------------------------------------------------------------------------------------- modality
 def test_windows_apply_to_rescaled_values():
-    # stored 0..4095 becomes -1000..3095; a window of 1 about 0 divides at stored 1000
+    # stored 0..4095 becomes -1000..3095; a window of width 1 at 0 separates black and white at 1000
     radiograph = decode(RescaleSlope="1", RescaleIntercept="-1000", WindowCenter="0", WindowWidth="1")
     table = build_grey_table(radiograph, window=radiograph.windows[0])
     assert table[990] == 0
@@ -109,7 +109,7 @@ WINDOWS = [
 
 @pytest.mark.parametrize("attributes", WINDOWS)
 @pytest.mark.parametrize("signed", [False, True])
-def test_a_window_equals_that_of_pydicom(attributes, signed):
+def test_a_window_is_applied_as_pydicom_applies_it(attributes, signed):
     content = dicom(ramp(bits=12, signed=signed), **attributes)
     radiograph = read_radiograph(content, name="a.dcm")
     dataset = dcmread(io.BytesIO(content))
@@ -136,7 +136,7 @@ def test_an_invalid_window_is_ignored():
     assert decode(WindowCenter="100", WindowWidth="0").windows == ()
 
 
-def test_a_voi_lut_equals_that_of_pydicom():
+def test_a_voi_lut_is_applied_as_pydicom_applies_it():
     curve = (np.linspace(0, 1, 4096) ** 2 * 4095).astype(int)
     content = dicom(VOILUTSequence=[make_lookup_table(curve, bits=12, name="SOFT")], **FULL_WINDOW)
     radiograph = read_radiograph(content, name="a.dcm")
@@ -194,7 +194,7 @@ def test_the_automatic_window_uses_the_pixel_percentiles():
 
 
 def test_a_stored_window_outside_the_pixel_range_is_ignored():
-    # a fluorograph from the field: values from 32,744 up, with a window of 2725 / 5310
+    # as in a real fluorograph: values from 32,744 up, and a window with centre 2725 and width 5310
     bright = (ramp(bits=14) + 32_744).astype(np.uint16)
     radiograph = decode(bright, bits=16, WindowCenter="2725", WindowWidth="5310")
     assert choose_first_window(radiograph).name == "Automatic"

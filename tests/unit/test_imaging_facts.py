@@ -20,8 +20,8 @@ from imaging.viewer_facts import build_viewer_facts
 from tests.unit.makers.dicom_files import dicom, ramp
 from tests.unit.makers.matrix_decoder import decode_matrix
 
-SMOOTH = np.repeat(np.repeat(ramp(8, 8), 16, axis=0), 16, axis=1)  # blocks, which a JPEG hardly changes
-SIGNED = np.repeat(np.repeat(ramp(8, 8, signed=True), 16, axis=0), 16, axis=1)
+BLOCKS = np.repeat(np.repeat(ramp(8, 8), 16, axis=0), 16, axis=1)  # JPEG hardly changes them
+SIGNED_BLOCKS = np.repeat(np.repeat(ramp(8, 8, signed=True), 16, axis=0), 16, axis=1)
 
 
 def load_facts(content: bytes) -> dict[str, Any]:
@@ -83,23 +83,23 @@ def _compute_brightness(values: np.ndarray, facts: dict[str, Any]) -> np.ndarray
 @pytest.mark.parametrize(
     ("pixels", "attributes"),
     [
-        (SMOOTH, {}),
-        (SMOOTH, {"PhotometricInterpretation": "MONOCHROME1"}),
-        (SMOOTH, {"PresentationLUTShape": "INVERSE"}),
-        (SMOOTH, {"PhotometricInterpretation": "MONOCHROME1", "PresentationLUTShape": "INVERSE"}),
-        (SMOOTH, {"WindowCenter": 2000, "WindowWidth": 1500}),
-        (SMOOTH, {"WindowCenter": 2000, "WindowWidth": 1500, "VOILUTFunction": "SIGMOID"}),
-        (SMOOTH, {"WindowCenter": 2000, "WindowWidth": 1500, "VOILUTFunction": "LINEAR_EXACT"}),
-        (SMOOTH, {"RescaleSlope": 2.5, "RescaleIntercept": -1000, "WindowCenter": 3000, "WindowWidth": 6000}),
-        (SMOOTH, {"RescaleSlope": -1, "RescaleIntercept": 4095, "WindowCenter": 2000, "WindowWidth": 1500}),
-        (SMOOTH, {"ModalityLUTSequence": make_lookup_sequence(100, list(range(3000, 0, -1)))}),
-        (SMOOTH, {"VOILUTSequence": make_lookup_sequence(0, [v // 16 for v in range(4096)], bits=8)}),
-        (SMOOTH, {"VOILUTSequence": make_lookup_sequence(500, list(range(0, 65536, 32)), bits=16)}),
-        (SMOOTH, {"PixelPaddingValue": 4095, "PixelPaddingRangeLimit": 3000}),
-        (SIGNED, {"WindowCenter": 0, "WindowWidth": 3000}),
-        (SIGNED, {"PixelPaddingValue": -2048, "PhotometricInterpretation": "MONOCHROME1"}),
-        (SIGNED, {"VOILUTSequence": make_lookup_sequence(-2048, list(range(0, 65536, 16)), bits=16)}),
-        (SMOOTH >> 4, {"BitsStored": 8, "HighBit": 7}),
+        (BLOCKS, {}),
+        (BLOCKS, {"PhotometricInterpretation": "MONOCHROME1"}),
+        (BLOCKS, {"PresentationLUTShape": "INVERSE"}),
+        (BLOCKS, {"PhotometricInterpretation": "MONOCHROME1", "PresentationLUTShape": "INVERSE"}),
+        (BLOCKS, {"WindowCenter": 2000, "WindowWidth": 1500}),
+        (BLOCKS, {"WindowCenter": 2000, "WindowWidth": 1500, "VOILUTFunction": "SIGMOID"}),
+        (BLOCKS, {"WindowCenter": 2000, "WindowWidth": 1500, "VOILUTFunction": "LINEAR_EXACT"}),
+        (BLOCKS, {"RescaleSlope": 2.5, "RescaleIntercept": -1000, "WindowCenter": 3000, "WindowWidth": 6000}),
+        (BLOCKS, {"RescaleSlope": -1, "RescaleIntercept": 4095, "WindowCenter": 2000, "WindowWidth": 1500}),
+        (BLOCKS, {"ModalityLUTSequence": make_lookup_sequence(100, list(range(3000, 0, -1)))}),
+        (BLOCKS, {"VOILUTSequence": make_lookup_sequence(0, [v // 16 for v in range(4096)], bits=8)}),
+        (BLOCKS, {"VOILUTSequence": make_lookup_sequence(500, list(range(0, 65536, 32)), bits=16)}),
+        (BLOCKS, {"PixelPaddingValue": 4095, "PixelPaddingRangeLimit": 3000}),
+        (SIGNED_BLOCKS, {"WindowCenter": 0, "WindowWidth": 3000}),
+        (SIGNED_BLOCKS, {"PixelPaddingValue": -2048, "PhotometricInterpretation": "MONOCHROME1"}),
+        (SIGNED_BLOCKS, {"VOILUTSequence": make_lookup_sequence(-2048, list(range(0, 65536, 16)), bits=16)}),
+        (BLOCKS >> 4, {"BitsStored": 8, "HighBit": 7}),
     ],
 )
 def test_browser_and_server_render_the_same_brightness(pixels, attributes):
@@ -112,7 +112,7 @@ def test_browser_and_server_render_the_same_brightness(pixels, attributes):
 
 
 def test_browser_and_server_render_8_bit_pictures_alike():
-    content = bytes(imagecodecs.png_encode((SMOOTH >> 4).astype(np.uint8)))
+    content = bytes(imagecodecs.png_encode((BLOCKS >> 4).astype(np.uint8)))
     server_picture = np.asarray(
         Image.open(io.BytesIO(render_display_jpeg(read_radiograph(content, name="x"), quality=95)))
     )
@@ -120,7 +120,7 @@ def test_browser_and_server_render_8_bit_pictures_alike():
 
 
 def test_signed_values_have_an_offset():
-    facts = load_facts(dicom(SIGNED))
+    facts = load_facts(dicom(SIGNED_BLOCKS))
     assert (facts["signed"], facts["offset"]) == (True, 32768)
     assert (facts["stored_min"], facts["stored_max"]) == (-2048, 2047)
 
@@ -157,19 +157,19 @@ def test_a_modality_lut_is_sent_without_constant_ends():
     }  # fmt: skip
 
 
-def test_an_unsuitable_window_is_not_the_first_look():
-    facts = load_facts(dicom(SMOOTH, WindowCenter=60000, WindowWidth=10))
+def test_an_unsuitable_window_is_not_shown_first():
+    facts = load_facts(dicom(BLOCKS, WindowCenter=60000, WindowWidth=10))
     assert facts["first_look"]["kind"] == "automatic"
     assert len(facts["windows"]) == 1  # it is stored, so it can still be selected
 
 
 @pytest.mark.parametrize(
-    ("stated", "given"),
+    ("stated", "sent"),
     [(["L", "F"], ["L", "F"]), (["A", "FL"], ["A", "FL"]), (["X", "F"], None), (["L"], None), (None, None)],
 )
-def test_only_a_valid_orientation_is_sent(stated, given):
+def test_only_a_valid_orientation_is_sent(stated, sent):
     content = dicom() if stated is None else dicom(PatientOrientation=stated)
-    assert load_facts(content)["orientation"] == given
+    assert load_facts(content)["orientation"] == sent
 
 
 # -------------------------------------------------------------------------------------------- spacing

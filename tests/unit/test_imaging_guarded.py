@@ -92,10 +92,10 @@ def test_a_missing_file_is_refused(decoder, tmp_path):
 def test_one_process_serves_many_files(decoder, write_file):
     path = write_file(png(ramp(bits=8)), "a.png")
     decoder.describe(path)
-    before = get_idle_process(decoder)
+    first_process = get_idle_process(decoder)
     for _ in range(20):
         decoder.describe(path)
-    assert get_idle_process(decoder) is before
+    assert get_idle_process(decoder) is first_process
 
 
 def test_the_worker_environment_has_no_database_settings(decoder, write_file, monkeypatch):
@@ -148,11 +148,11 @@ def test_after_a_worker_dies_the_next_file_is_read(decoder, write_file):
 def test_hostile_files_do_not_end_the_worker(decoder, write_file, content):
     path = write_file(FULL_HEADER_DICOM, "good.dcm")
     decoder.describe(path)
-    before = get_idle_process(decoder)
+    first_process = get_idle_process(decoder)
     with pytest.raises(UnreadableImage):
         decoder.describe(write_file(content))
     assert decoder.describe(path).rows == 24
-    assert get_idle_process(decoder) is before
+    assert get_idle_process(decoder) is first_process
 
 
 # -------------------------------------------------------------------------------------- concurrency
@@ -163,7 +163,7 @@ def test_threads_share_the_workers(write_file):
     assert row_counts == [24] * 12
 
 
-def test_leaving_the_block_ends_the_workers(write_file):
+def test_leaving_the_with_block_ends_the_workers(write_file):
     with GuardedDecoder(workers=1) as decoder:
         decoder.describe(write_file(FULL_HEADER_DICOM))
         process = get_idle_process(decoder)._process
@@ -179,7 +179,7 @@ def test_workers_started_in_advance_read_files(tmp_path):
 
 
 # -------------------------------------------------------------------------------------- replacements
-def test_a_worker_reads_on_until_its_successor_is_ready(write_file, monkeypatch):
+def test_a_worker_keeps_reading_until_its_successor_is_ready(write_file, monkeypatch):
     monkeypatch.setattr("imaging.guarded_decoder._FILES_PER_PROCESS", 3)
     path = write_file(FULL_HEADER_DICOM)
     with GuardedDecoder(workers=1) as decoder:
@@ -195,7 +195,7 @@ def test_a_worker_reads_on_until_its_successor_is_ready(write_file, monkeypatch)
         assert decoder.describe(path).rows == 24
 
 
-def test_leaving_the_block_ends_a_starting_worker(write_file, monkeypatch):
+def test_leaving_the_with_block_ends_a_starting_worker(write_file, monkeypatch):
     monkeypatch.setattr("imaging.guarded_decoder._FILES_PER_PROCESS", 1)
     with GuardedDecoder(workers=1) as decoder:
         decoder.describe(write_file(FULL_HEADER_DICOM))
@@ -220,15 +220,15 @@ def test_the_start_of_a_worker_does_not_count_as_reading_time(write_file, monkey
     )
     original_popen = subprocess.Popen
 
-    def popen_slowly(command, **rest):
-        return original_popen([command[0], "-c", slow_worker_code, *command[3:]], **rest)
+    def popen_slowly(command, **options):
+        return original_popen([command[0], "-c", slow_worker_code, *command[3:]], **options)
 
     monkeypatch.setattr("imaging.decoder_process.subprocess.Popen", popen_slowly)
     with GuardedDecoder(workers=1, limits=Limits(seconds=2)) as decoder:
         assert decoder.describe(write_file(FULL_HEADER_DICOM)).rows == 24
 
 
-def test_a_worker_that_does_not_start_is_reported_as_such(write_file, monkeypatch):
+def test_a_worker_that_does_not_start_is_reported(write_file, monkeypatch):
     monkeypatch.setattr("imaging.decoder_process._START_SECONDS", 0.0)
     with (
         GuardedDecoder(workers=1) as decoder,

@@ -49,7 +49,8 @@ def encode_and_decode(pixels: np.ndarray, *, bits: int) -> np.ndarray:
 
 
 def test_two_planes_have_the_bytes_computed_by_hand():
-    # 5 -> 5; 3 is 2 less -> 2 * 2 - 1 = 3; 300 is 297 more -> 594 = 2 * 256 + 82; each row begins again
+    # 5 is 5 more than 0 -> 10; 3 is 2 less -> 2 * 2 - 1 = 3; 300 is 297 more -> 594 = 2 * 256 + 82
+    # each row begins at 0 again
     pixels = np.array([[5, 3, 300], [1, 1, 0]], np.uint16)
     assert list(gzip.decompress(encode_matrix(make_radiograph(pixels, bits=12)))) == [
         10, 3, 82, 2, 0, 1,

@@ -1,4 +1,4 @@
-"""Random damage, a short form of a longer run: a file gives facts and an image, or a refusal."""
+"""A randomly damaged file gives facts and an image, or a refusal (a short form of a longer run)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.unit.makers.raster_files import encode_image, png
 
 pytestmark = pytest.mark.full
 
-MUTANTS_PER_KIND = 250  # of each kind
+MUTANTS_PER_KIND = 250
 SIGNATURES = [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", bytes(128) + b"DICM"]
 
 
@@ -88,7 +88,7 @@ def mutate(content: bytes, rng: random.Random) -> bytes:
 
 
 def classify_outcomes(content: bytes) -> tuple[str, str]:
-    """The result of reading the facts and of rendering; a DomainError is passed on."""
+    """The result of reading the facts and of rendering; any other error is passed on."""
     return _classify_outcome(lambda: describe(content, name="f")), _classify_outcome(
         lambda: render_display_jpeg(read_radiograph(content, name="f"), longest_side=300)
     )
@@ -101,8 +101,8 @@ def _classify_outcome(read_file: Callable[[], object]) -> str:
         return "refused" if refusal.reason else "refused without a reason"
 
 
-def is_facts_or_refusal(ends: tuple[str, str]) -> bool:
-    return ends[0] in {"ImageFacts", "refused"} and ends[1] in {"bytes", "refused"}
+def is_facts_or_refusal(outcome: tuple[str, str]) -> bool:
+    return outcome[0] in {"ImageFacts", "refused"} and outcome[1] in {"bytes", "refused"}
 
 
 @pytest.mark.parametrize("kind", list(make_intact_files()))
@@ -123,8 +123,8 @@ def test_files_that_end_early_give_facts_or_a_refusal(kind):
 
 @settings(max_examples=300, deadline=None)
 @given(
-    start=st.sampled_from([b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", bytes(128) + b"DICM"]),
-    rest=st.binary(),
+    signature=st.sampled_from([b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", bytes(128) + b"DICM"]),
+    data=st.binary(),
 )
-def test_any_bytes_give_facts_or_a_refusal(start, rest):
-    assert is_facts_or_refusal(classify_outcomes(start + rest))
+def test_any_bytes_give_facts_or_a_refusal(signature, data):
+    assert is_facts_or_refusal(classify_outcomes(signature + data))

@@ -57,8 +57,8 @@ def test_grey_with_full_opacity_is_decoded_exactly(grey):
 
 
 def test_transparent_pixels_are_black_and_noted():
-    half_transparent = np.stack([GREY8, np.where(GREY8 > 100, 255, 0).astype(np.uint8)], axis=-1)
-    decoded = read_radiograph(png(half_transparent), name="a.png")
+    partly_transparent = np.stack([GREY8, np.where(GREY8 > 100, 255, 0).astype(np.uint8)], axis=-1)
+    decoded = read_radiograph(png(partly_transparent), name="a.png")
     assert np.array_equal(decoded.pixels, np.where(GREY8 > 100, GREY8, 0))
     assert "transparency" in decoded.facts.notes[0]
 
@@ -104,28 +104,28 @@ def test_a_png_named_jpg_is_a_png():
 
 
 # ---------------------------------------------------------------------------------------- refusals
-@pytest.mark.parametrize("kept", [0.3, 0.6, 0.99])
-def test_a_truncated_png_is_refused(kept):
+@pytest.mark.parametrize("kept_share", [0.3, 0.6, 0.99])
+def test_a_truncated_png_is_refused(kept_share):
     content = png(GREY)
-    assert "is truncated" in read_refusal(content[: int(len(content) * kept)])
+    assert "is truncated" in read_refusal(content[: int(len(content) * kept_share)])
 
 
-@pytest.mark.parametrize("kept", [0.3, 0.6, 0.95])
-def test_a_truncated_jpeg_is_refused(kept):
+@pytest.mark.parametrize("kept_share", [0.3, 0.6, 0.95])
+def test_a_truncated_jpeg_is_refused(kept_share):
     noise = np.random.default_rng(1).integers(0, 256, (64, 64), np.uint8)
     content = encode_image(Image.fromarray(noise), "JPEG")
-    assert "is truncated" in read_refusal(content[: int(len(content) * kept)], "a.jpg")
+    assert "is truncated" in read_refusal(content[: int(len(content) * kept_share)], "a.jpg")
 
 
-@pytest.mark.parametrize("kept", [0.5, 0.95])
-def test_a_truncated_jpeg_with_a_thumbnail_is_refused(kept):
+@pytest.mark.parametrize("kept_share", [0.5, 0.95])
+def test_a_truncated_jpeg_with_a_thumbnail_is_refused(kept_share):
     noise = Image.fromarray(np.random.default_rng(1).integers(0, 256, (64, 64), np.uint8))
     thumbnail = encode_image(noise.resize((16, 16)), "JPEG")
     exif = b"Exif\0\0" + thumbnail
     content = encode_image(noise, "JPEG")
     content = content[:2] + b"\xff\xe1" + (len(exif) + 2).to_bytes(2) + exif + content[2:]
     assert describe(content, name="a.jpg").rows == 64
-    assert "is truncated" in read_refusal(content[: int(len(content) * kept)], "a.jpg")
+    assert "is truncated" in read_refusal(content[: int(len(content) * kept_share)], "a.jpg")
 
 
 def test_a_damaged_png_is_refused_by_its_checksum():

@@ -127,7 +127,7 @@ def test_every_lossless_syntax_gives_the_same_file(bits):
     assert len(files) == 1
 
 
-def test_another_bit_depth_raises_an_error():
+def test_a_bit_depth_other_than_8_or_16_raises_an_error():
     with pytest.raises(ValueError, match="must be 8 or 16, not 12"):
         render_pngs(read_radiograph(dicom(), name="x"), bits=12)
 

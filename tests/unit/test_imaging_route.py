@@ -89,11 +89,11 @@ def test_another_window_gives_another_image(browser_of):
     assert windowed.headers["etag"] != full.headers["etag"]
 
 
-@pytest.mark.parametrize("wanted", ["longest=99999", "longest=-1", "window=1", "window=a,b", "window=1,0"])
-def test_the_error_of_an_invalid_size_or_window_names_the_parameter(browser_of, wanted):
-    response = browser_of("ruth").get(f"{ADDRESS}?{wanted}")
+@pytest.mark.parametrize("query", ["longest=99999", "longest=-1", "window=1", "window=a,b", "window=1,0"])
+def test_the_error_of_an_invalid_size_or_window_names_the_parameter(browser_of, query):
+    response = browser_of("ruth").get(f"{ADDRESS}?{query}")
     assert response.status_code == 422
-    assert wanted.split("=")[0] in response.json()["error"]
+    assert query.split("=")[0] in response.json()["error"]
 
 
 def test_a_missing_radiograph_is_not_found(browser_of):

@@ -20,7 +20,7 @@ def packages() -> list[str]:
 
 @pytest.fixture
 def project(tmp_path, packages):
-    """An empty project with the project's contracts."""
+    """A project with Overread's contracts; its only import is one of storage by a service."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for package in packages:
         (tmp_path / package).mkdir()
@@ -67,5 +67,5 @@ def test_forbidden_imports_are_found(project):
 
 
 def test_no_package_of_ui_has_the_name_of_a_top_level_package(packages):
-    """Streamlit puts ui/ first on the path, so such a package would be imported instead of the other."""
+    """Streamlit puts ui/ first on the path, so such a package would hide the top-level one."""
     assert not {path.stem for path in (ROOT / "ui").iterdir()} & set(packages)

@@ -76,14 +76,20 @@ def fill_batch(raw_lines, *, with_images, chunk_size):
 
 
 @pytest.mark.parametrize("with_images", [False, True])
-@pytest.mark.parametrize("before", [0, 3])
+@pytest.mark.parametrize("lines_before", [0, 3])
 @pytest.mark.parametrize(
-    ("changes", "spoilt"),
+    ("changes", "byte_replacement"),
     [*((change, None) for change in FIELD_CHANGES), *(({}, change) for change in BYTE_REPLACEMENTS)],
 )
-def test_a_record_is_read_the_same_with_others_as_alone(changes, spoilt, before, with_images):
+def test_a_record_gives_the_same_result_in_bulk_and_alone(
+    changes, byte_replacement, lines_before, with_images
+):
     ordinary_lines = [encode_line({"id": f"q{number}"}, None) for number in range(4)]
-    lines = [*ordinary_lines[:before], encode_line(changes, spoilt), *ordinary_lines[before:]]
+    lines = [
+        *ordinary_lines[:lines_before],
+        encode_line(changes, byte_replacement),
+        *ordinary_lines[lines_before:],
+    ]
     batch_together = fill_batch(lines, with_images=with_images, chunk_size=100)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch_filler, "build_ordinary_columns", lambda *_, **__: None)

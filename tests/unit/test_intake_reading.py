@@ -150,7 +150,7 @@ def test_option_letters_are_removed(options, expected):
     assert split_option_letters(options) == expected
 
 
-def test_options_with_letters_on_only_some_are_refused():
+def test_options_of_which_only_some_have_letters_are_refused():
     with pytest.raises(InvalidValue, match="some begin with a letter"):
         split_option_letters(["A. x", "B. y", "z"])
 
@@ -226,5 +226,5 @@ def test_a_pipe_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(("size", "measured_seconds"), [(8 << 20, 2.9), (63 << 20, 23), (500 << 20, 180)])
-def test_the_time_limit_is_several_times_what_files_of_short_records_take(size, measured_seconds):
+def test_the_time_limit_is_at_least_three_times_the_time_for_files_of_short_records(size, measured_seconds):
     assert compute_time_limit(size) >= 3 * measured_seconds

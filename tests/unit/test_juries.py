@@ -1,4 +1,4 @@
-"""Juries: the items of the shipped criteria, reading replies, and what the votes decide."""
+"""Juries: the shipped criteria, how replies are read, and what the votes decide."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from quality.juries.criteria import (
 )
 from quality.juries.decision import decide
 
-ITEMS = (JuryCriterion(id="a", criterion="A."), JuryCriterion(id="b_c", criterion="B."))
+CRITERIA = (JuryCriterion(id="a", criterion="A."), JuryCriterion(id="b_c", criterion="B."))
 TIER = (JuryCriterion(id="difficulty", criterion="Tier."),)
 CODES = {"y": CriterionAnswer.YES, "n": CriterionAnswer.NO, "i": CriterionAnswer.INSUFFICIENT}
 QUESTION = Question(
@@ -44,7 +44,7 @@ def vote(family, codes, failure=""):
 
 
 def decide_codes(*votes):
-    return decide(Check.COGNITIVE_DEPTH, ITEMS, [vote(*given) for given in votes])
+    return decide(Check.COGNITIVE_DEPTH, CRITERIA, [vote(*arguments) for arguments in votes])
 
 
 def decide_tiers(*tiers, stated=Difficulty.HARD):
@@ -65,7 +65,7 @@ def test_the_shipped_prompts_have_criteria_with_the_allowed_answers(check):
         assert answer.value in prompt.system + prompt.user
 
 
-def test_a_judge_sees_no_key_where_the_criterion_is_about_people_who_do_not_see_it():
+def test_judges_see_explanation_and_report_only_in_the_checks_that_need_them():
     for check in JURY_CHECKS:
         body = json.dumps(
             build_request(
@@ -76,7 +76,7 @@ def test_a_judge_sees_no_key_where_the_criterion_is_about_people_who_do_not_see_
         assert ("Left effusion." in body) is (check is Check.CLINICAL_ALIGNMENT)
 
 
-def test_the_judge_of_the_difficulty_does_not_see_the_stated_one():
+def test_the_judge_of_the_difficulty_does_not_see_the_stated_difficulty():
     request = build_request(
         parse_prompt(read_shipped_prompt(Check.DIFFICULTY)), QUESTION, None, question_row_id=7
     )
@@ -103,7 +103,7 @@ def test_the_judge_of_the_difficulty_does_not_see_the_stated_one():
         ('required = ["difficulty"]', "required = []", "must"),
     ],
 )
-def test_criteria_of_another_form_are_refused(old, new, message):
+def test_invalid_criteria_are_refused(old, new, message):
     content = read_shipped_prompt(Check.DIFFICULTY)
     assert old in content
     with pytest.raises(InvalidValue, match=message):
@@ -112,24 +112,24 @@ def test_criteria_of_another_form_are_refused(old, new, message):
 
 def test_a_reply_is_read_in_the_order_of_the_criteria():
     reply = json.dumps({"b_c": {"answer": "no", "reason": "r2"}, "a": {"reason": "r1", "answer": "yes"}})
-    assert read_answers(reply, ITEMS) == ((CriterionAnswer.YES, CriterionAnswer.NO), ("r1", "r2"))
+    assert read_answers(reply, CRITERIA) == ((CriterionAnswer.YES, CriterionAnswer.NO), ("r1", "r2"))
 
 
 @pytest.mark.parametrize("reply", ["", "[]", "{}", '{"a": {"answer": "maybe"}}', '{"a": {"answer": "yes"}}'])
-def test_a_reply_of_another_form_is_refused(reply):
+def test_a_reply_without_a_valid_answer_to_each_criterion_is_refused(reply):
     with pytest.raises(InvalidValue, match="reply"):
-        read_answers(reply, ITEMS)
+        read_answers(reply, CRITERIA)
 
 
-def test_an_item_that_a_majority_denies_is_a_problem():
-    """Of 3 judges, 2 deny the second item and 1 the first."""
+def test_a_criterion_that_a_majority_denies_is_a_problem():
+    """Of 3 judges, 2 deny the second criterion and 1 denies the first."""
     outcome = decide_codes(("qwen", "yn"), ("gpt", "nn"), ("gemma", "yy"))
     assert [(problem.field, problem.reason) for problem in outcome.problems] == [
         ("b c", "2 of 3 judges answered no")
     ]
 
 
-def test_a_question_passes_with_a_majority_for_each_item():
+def test_a_question_passes_with_a_majority_for_each_criterion():
     outcome = decide_codes(("qwen", "yy"), ("gpt", "yn"), ("gemma", "iy"))
     assert (outcome.problems, outcome.missing_need) == ((), None)
 
@@ -148,7 +148,7 @@ def test_one_usable_reply_decides_nothing():
     assert decide_codes().missing_need is Need.REPLIES
 
 
-def test_an_excluded_judge_is_the_reason():
+def test_a_judge_excluded_because_of_its_family_is_stated_as_the_reason():
     assert decide_codes(("qwen", "nn"), ("gpt", "", SAME_FAMILY)).missing_need is Need.OTHER_FAMILIES
 
 
@@ -202,7 +202,7 @@ def test_a_family_is_taken_from_the_name_of_a_model(model, family):
     assert infer_family(model) == family
 
 
-def test_a_declared_family_comes_first():
+def test_a_declared_family_takes_precedence_over_the_name():
     endpoint = Endpoint(
         name="x", url="http://x/v1", model="house-model-3", data_use=DataUse.LOCAL, family="qwen"
     )

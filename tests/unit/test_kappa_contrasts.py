@@ -50,15 +50,15 @@ def simulate(seed, agreement, model_agreement, questions=150):
     }
 
 
-def test_the_difference_is_that_of_scikit_learns_mean_kappas():
+def test_the_difference_equals_that_of_the_mean_kappas_of_scikit_learn():
     answers = simulate(1, 0.8, 0.5)
     (contrast,) = compute_measures(make_table(answers)).kappa_contrasts
-    kappa = {
+    kappas = {
         pair: cohen_kappa_score(list(answers[pair[0]]), list(answers[pair[1]]))
         for pair in combinations(answers, 2)
     }
-    between = np.mean([value for pair, value in kappa.items() if "m" not in pair])
-    with_model = np.mean([value for pair, value in kappa.items() if "m" in pair])
+    between = np.mean([value for pair, value in kappas.items() if "m" not in pair])
+    with_model = np.mean([value for pair, value in kappas.items() if "m" in pair])
     assert (contrast.between_readers, contrast.with_model) == pytest.approx((between, with_model))
     assert contrast.difference == pytest.approx(between - with_model)
     assert 0 < contrast.low < contrast.difference < contrast.high
@@ -66,7 +66,7 @@ def test_the_difference_is_that_of_scikit_learns_mean_kappas():
 
 
 @pytest.mark.slow
-def test_the_interval_covers_and_uses_the_cases_in_common():
+def test_the_interval_covers_the_true_difference_and_is_narrow():
     # kappa of two raters is the product of their shares: .7 x .7 between readers, .7 x .5 with the model
     truth, hits, widths = 0.7 * 0.7 - 0.7 * 0.5, [], []
     for seed in range(30):
@@ -81,7 +81,7 @@ def test_the_interval_covers_and_uses_the_cases_in_common():
     assert np.mean(widths) < 0.3
 
 
-def test_a_model_like_a_reader_has_no_difference():
+def test_for_a_model_as_good_as_the_readers_the_interval_includes_0():
     answers = simulate(2, 0.7, 0.7)
     (contrast,) = compute_measures(make_table(answers)).kappa_contrasts
     assert contrast.low < 0 < contrast.high

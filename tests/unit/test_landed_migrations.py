@@ -1,4 +1,4 @@
-"""The lint for landed migrations: it reports changed or missing ones, and new ones without a hash."""
+"""The lint for landed migrations reports changed and missing ones, and new ones without a hash."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_missing_landed_migration_is_found(project: Path) -> None:
     ]
 
 
-def test_a_new_migration_is_recorded_once(project: Path) -> None:
+def test_a_new_migration_is_reported_until_its_hash_is_recorded(project: Path) -> None:
     (project / VERSIONS / "0003_third.py").write_text("revision = '0003'\n", encoding="utf-8")
     assert list_violations(project) == [
         "0003_third.py: it has no hash in landed.sha256; run `make landed` and commit the result"

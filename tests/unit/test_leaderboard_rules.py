@@ -83,7 +83,7 @@ def test_details_that_cannot_be_shown_are_refused(changes, field):
 def test_the_best_public_submission_counts_unless_another_is_selected():
     submissions = [make_submission(1), make_submission(2), make_submission(3, is_public=False)]
     scores = {number: make_score(number, correct) for number, correct in ((1, 6), (2, 6), (3, 9))}
-    for selected, expected in (([], 1), ([2], 2), ([3, 2], 3), ([4, 2, 1], 2)):  # 4 has no score here
+    for selected, expected in (([], 1), ([2], 2), ([3, 2], 3), ([4, 2, 1], 2)):  # submission 4 has no score
         chosen = choose_submission(submissions, scores, selected_ids=selected, uses_ladder=False)
         assert chosen.id == expected
     assert choose_submission(submissions, scores, selected_ids=[], uses_ladder=True).id == 2
@@ -126,7 +126,7 @@ def test_the_ladder_does_the_same_work_for_a_gain_and_a_loss(monkeypatch, wins_a
 
     monkeypatch.setattr(ladder, "sign_flip_test", count_call)
     wins, losses = wins_and_losses
-    position = np.arange(40)
-    new, displayed = position < wins, (position >= wins) & (position < wins + losses)
-    ladder.is_significant_gain(new, displayed, clusters=position, total_quota=50)
+    positions = np.arange(40)
+    new, displayed = positions < wins, (positions >= wins) & (positions < wins + losses)
+    ladder.is_significant_gain(new, displayed, clusters=positions, total_quota=50)
     assert calls == [[1] * 15 + [0] * 25]

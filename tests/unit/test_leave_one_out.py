@@ -1,4 +1,4 @@
-"""Readers who helped to set the reference, compared by a reference made without them."""
+"""Readers who helped to set the reference are scored by a reference made without them."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ def test_accuracies_and_differences_equal_a_plain_loop():
     answers = simulate_panel()
     measures = measure_answers(answers, SETTINGS, set_reference=mark_helpers(answers))
     assert {row.rater for row in measures.leave_one_out} == set(HELPERS)
-    lower = 0
+    lower_count = 0
     for reader in HELPERS:
         scores = score_in_a_loop(answers, reader)
-        own = find_only(measures.leave_one_out, rater=reader, group="all")
-        assert (own.correct, own.n) == (np.nansum(scores[reader]), np.sum(~np.isnan(scores[reader])))
+        row = find_only(measures.leave_one_out, rater=reader, group="all")
+        assert (row.correct, row.n) == (np.nansum(scores[reader]), np.sum(~np.isnan(scores[reader])))
         pair = find_only(measures.leave_one_out_paired, a=reader, b="m1", task="all")
         common = ~np.isnan(scores[reader]) & ~np.isnan(scores["m1"])
         assert pair.n == common.sum()
         assert pair.difference == pytest.approx((scores[reader] - scores["m1"])[common].mean())
-        lower += own.estimate < find_only(measures.accuracy, rater=reader, group="all").estimate
-    assert lower == len(HELPERS)  # each had voted for the reference
+        lower_count += row.estimate < find_only(measures.accuracy, rater=reader, group="all").estimate
+    assert lower_count == len(HELPERS)  # each had voted on the reference
 
 
 def test_the_comparison_with_the_model_equals_a_plain_loop():
@@ -80,7 +80,7 @@ def test_the_comparison_with_the_model_equals_a_plain_loop():
     readers = (*HELPERS, "r1")
     scored = {reader: score_in_a_loop(answers, reader) for reader in HELPERS}
     by_key = {
-        rater: np.array([float(own == key) for own, key in zip(text, answers["ref"], strict=True)])
+        rater: np.array([float(answer == key) for answer, key in zip(text, answers["ref"], strict=True)])
         for rater, text in answers.items()
     }
     scored["r1"] = by_key  # an independent reader is compared by the reference itself
@@ -96,14 +96,14 @@ def test_the_comparison_with_the_model_equals_a_plain_loop():
     )
 
 
-def test_without_the_option_there_is_no_such_result():
+def test_without_the_option_there_are_no_leave_one_out_results():
     answers = simulate_panel()
     measures = measure_answers(answers, set_reference=mark_helpers(answers))
     assert measures.leave_one_out == measures.leave_one_out_paired == ()
     assert not any(row.leave_one_out for row in measures.mrmc)
 
 
-def test_a_single_helper_has_no_other_reference():
+def test_a_single_helper_has_no_reference_made_by_others():
     answers = {"ref": "AABB", "h1": "AABA", "r1": "ABBB", "m1": "AAAA"}
     measures = measure_answers(answers, SETTINGS, set_reference=mark_helpers(answers))
     [row] = measures.leave_one_out
@@ -119,11 +119,11 @@ def test_a_reader_with_two_arms_has_one_vote():
     arms = make_ratings({"h2": "AB"}, set_reference="11").assign(question_id="q1", arm=["x", "y"])
     measures = compute_measures(pd.concat([table.assign(arm=""), arms], ignore_index=True), settings=SETTINGS)
     assert find_only(measures.leave_one_out, rater="h1", group="all").correct == 1
-    both = [row.correct for row in measures.leave_one_out if row.rater.startswith("h2")]
-    assert both == [0, 1]  # h1 and h3 say B
+    correct_by_arm = [row.correct for row in measures.leave_one_out if row.rater.startswith("h2")]
+    assert correct_by_arm == [0, 1]  # h1 and h3 say B
 
 
-def test_the_command_computes_it(tmp_path):
+def test_the_command_computes_the_leave_one_out_results(tmp_path):
     answers = simulate_panel()
     ratings, out = tmp_path / "ratings.csv", tmp_path / "measures.json"
     make_ratings(answers, set_reference=mark_helpers(answers)).to_csv(ratings, index=False)

@@ -223,7 +223,7 @@ def test_a_hidden_package_is_reported_once():
     "path", ["ui/finding/table.py", "pages/browsing.py", "pages/statistics.py", "ui/finding/browsing.py"]
 )
 def test_names_that_hide_no_package_are_not_reported(path):
-    """A page's module is run by its path, and folders below those of ui/ are not on Streamlit's path."""
+    """A page's module is run by its path, and ui/ is on Streamlit's path, but the folders in it are not."""
     assert list_hidden_packages("browsing/service.py", path) == []
 
 

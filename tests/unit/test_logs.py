@@ -19,10 +19,10 @@ SECRET = "SECRET-patient Jane Roe"
 @pytest.fixture(autouse=True)
 def restore_log_record_factory():
     """The safe record factory, set for these tests alone."""
-    before = logging.getLogRecordFactory()
+    previous_factory = logging.getLogRecordFactory()
     strip_exception_values()
     yield
-    logging.setLogRecordFactory(before)
+    logging.setLogRecordFactory(previous_factory)
     logging.captureWarnings(False)
 
 

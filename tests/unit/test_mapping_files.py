@@ -33,7 +33,7 @@ def load(text):
 
 
 def read(tmp_path, mapping_text, content, name="set.json"):
-    """What a file with this content gives: bytes, or records to write as JSON."""
+    """Parse a file with this content: bytes, or records, which are written as JSON."""
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     return read_path(path, load(mapping_text))
@@ -97,7 +97,7 @@ def read_one(tmp_path, mapping_text, record):
         ),
     ],
 )  # fmt: skip
-def test_invalid_mapping_names_file_line_and_advice(text, line, reason):
+def test_the_error_for_an_invalid_mapping_states_file_line_and_advice(text, line, reason):
     with pytest.raises(InvalidValue) as refusal:
         load(text)
     assert refusal.value.field == f"ours.toml, line {line}"
@@ -105,7 +105,7 @@ def test_invalid_mapping_names_file_line_and_advice(text, line, reason):
 
 
 @pytest.mark.parametrize("name", list_builtin_mappings())
-def test_builtin_mapping_is_valid_and_is_what_the_schema_describes(name):
+def test_a_builtin_mapping_is_valid_and_matches_the_schema(name):
     import tomllib
 
     mapping = load_builtin_mapping(name)
@@ -114,17 +114,17 @@ def test_builtin_mapping_is_valid_and_is_what_the_schema_describes(name):
 
 
 @pytest.mark.parametrize("name", list_builtin_mappings())
-def test_mapping_that_is_written_reads_the_same(name):
+def test_a_mapping_is_unchanged_by_writing_and_reading(name):
     content = load_builtin_mapping(name).content
     assert load(write_mapping(content)).content == content
 
 
-def test_published_schema_is_that_of_the_declaration():
+def test_the_published_schema_equals_the_schema_of_the_declaration():
     assert SCHEMA_PATH.read_text(encoding="utf-8") == render_schema()
 
 
 # ----------------------------------------------------------------------------------------- columns and values
-def test_unknown_column_names_line_columns_and_the_nearest(tmp_path):
+def test_the_error_for_an_unknown_column_states_line_columns_and_the_nearest_column(tmp_path):
     text = HEAD + FIELDS.replace('"question"', '"qestion"')
     with pytest.raises(InvalidValue) as refusal:
         read(tmp_path, text, [RECORD])
@@ -141,12 +141,12 @@ def test_text_in_place_of_a_column_is_explained(tmp_path):
         read(tmp_path, text, [RECORD])
 
 
-def test_column_that_most_records_lack_is_marked(tmp_path):
+def test_a_column_marked_with_a_question_mark_may_be_missing(tmp_path):
     question, _ = read_one(tmp_path, HEAD + FIELDS + "explanation = 'reason?'\n", RECORD)
     assert question.explanation == ""
 
 
-def test_value_that_is_in_no_table_is_refused_with_the_known_ones(tmp_path):
+def test_a_value_outside_the_table_of_values_is_refused_with_the_known_values(tmp_path):
     text = HEAD + FIELDS + "task = { from = 'kind', values = { PRES = 'presence' } }\n"
     result = read(tmp_path, text, [{**RECORD, "kind": "pres"}, {**RECORD, "id": "q2", "kind": "POS"}])
     assert [question.task for question, _ in result.examples] == ["presence"]
@@ -160,7 +160,7 @@ def test_value_that_is_in_no_table_is_refused_with_the_known_ones(tmp_path):
 
 
 @pytest.mark.parametrize("column", ["Correct?", "Answer [A-D]", "a.b", "answer]"])
-def test_column_may_have_the_characters_of_a_path(tmp_path, column):
+def test_a_column_name_may_contain_the_characters_of_a_path(tmp_path, column):
     text = HEAD + FIELDS.replace('"answer"', f'"{column}"')
     record = {key: value for key, value in RECORD.items() if key != "answer"} | {column: "no"}
     question, _ = read_one(tmp_path, text, record)
@@ -168,7 +168,7 @@ def test_column_may_have_the_characters_of_a_path(tmp_path, column):
 
 
 def test_empty_option_before_a_filled_one_is_refused(tmp_path):
-    """The key C would be the text of D."""
+    """Otherwise the key C would select the text of D."""
     text = HEAD + FIELDS + "options = { from = ['A', 'B', 'C', 'D'] }\n"
     options = {"A": "Nodule", "B": "Effusion", "C": "", "D": "Normal"}
     result = read(tmp_path, text, [{**RECORD, "answer": "C", **options}])
@@ -195,7 +195,7 @@ def test_empty_option_before_a_filled_one_is_refused(tmp_path):
         ("{ from = 'answer', as = 'text' }", "Line, central", (2,)),
     ],
 )
-def test_answer_key_names_options(tmp_path, rule, answer, expected):
+def test_an_answer_key_selects_options(tmp_path, rule, answer, expected):
     fields = FIELDS.replace('"answer"', rule)
     record = {**RECORD, "answer": answer, "options": ["A. Nodule", "B. Effusion", "C. Line, central"]}
     question, _ = read_one(tmp_path, HEAD + fields + "options = 'options'\n", record)
@@ -264,7 +264,7 @@ def test_second_file_gives_further_columns(tmp_path):
         ("nowhere.csv", "is not in the folder of the file that names it"),
     ],
 )
-def test_second_file_elsewhere_is_refused(tmp_path, file, reason):
+def test_a_second_file_outside_the_folder_is_refused(tmp_path, file, reason):
     (tmp_path.parent / "secret.csv").write_text("study,age\nx,1\n", encoding="utf-8")
     text = HEAD + f"[join.exams]\nfile = '{file}'\non = 'image'\nkey = 'study'\n" + FIELDS
     with pytest.raises(InvalidValue) as refusal:
@@ -405,7 +405,7 @@ def test_the_error_for_a_row_with_another_number_of_cells_names_its_number(tmp_p
     assert result.refusals == [("row 2", "record", "has 5 cells, but there are 4 columns")]
 
 
-def test_a_missing_quotation_mark_is_suspected_where_a_cell_has_swallowed_rows(tmp_path):
+def test_a_missing_quotation_mark_is_suspected_if_a_cell_contains_several_rows(tmp_path):
     content = b'id,image,question,answer\nq1,a.png,"Why?,x\nq2,b.png,Why?,x\n'
     [refusal] = read(tmp_path, HEAD + FIELDS, content, "set.csv").refusals
     assert refusal[2] == "has 3 cells, but there are 4 columns; is a quotation mark missing?"
@@ -418,7 +418,9 @@ def test_a_missing_quotation_mark_is_suspected_where_a_cell_has_swallowed_rows(t
         ('="y"&"es"', 'has the formula \'="y"&"es"\' without its result; open the workbook in a'),
     ],
 )
-def test_errors_and_formulas_without_results_are_refused_in_columns_that_are_used(tmp_path, cell, reason):
+def test_errors_and_formulas_without_results_are_refused_only_in_columns_that_are_used(
+    tmp_path, cell, reason
+):
     header, first, second = ROWS
     path = tmp_path / "table"
     write_workbook(path, [(*header, "note"), (*first, cell), (*second[:3], cell)])
@@ -441,7 +443,7 @@ def test_results_of_formulas_are_read(tmp_path):
     assert [question.stem for question, _ in result.examples] == ["Größe normal?", "Why?"]
 
 
-def test_a_value_that_is_no_record_is_refused_as_such(tmp_path):
+def test_a_value_that_is_no_record_is_refused(tmp_path):
     result = read(tmp_path, HEAD + FIELDS, [RECORD, 3, None])
     assert result.refusals == [
         (f"record {number}", "record", "must be an object with a member for each column") for number in (2, 3)
@@ -470,7 +472,7 @@ def test_text_that_is_not_utf_8_is_refused(tmp_path):
         read(tmp_path, HEAD + FIELDS, b"id,image,question,answer\nq1,a.png,Gr\xf6\xdfe?,x\n", "set.csv")
 
 
-def test_dry_run_without_a_folder_does_not_say_that_images_are_there(tmp_path, capsys):
+def test_a_dry_run_without_a_folder_states_that_images_were_not_checked(tmp_path, capsys):
     (tmp_path / "set.json").write_text(json.dumps([RECORD]), encoding="utf-8")
     mapping = load(HEAD + FIELDS)
     result = dry_run(by=command_line_person(), path=tmp_path / "set.json", mapping=mapping, images=None)

@@ -50,9 +50,9 @@ def suggest(sample, image_names=frozenset()):
 
 
 def read_questions(sample, mapping):
-    tried = try_mapping(sample, mapping, file_stem="set", count=len(sample.records))
-    assert [item.reason for item in tried] == [""] * len(tried)
-    return [item.question for item in tried]
+    results = try_mapping(sample, mapping, file_stem="set", count=len(sample.records))
+    assert [result.reason for result in results] == [""] * len(results)
+    return [result.question for result in results]
 
 
 def test_the_simplest_records_need_no_choice():
@@ -100,7 +100,7 @@ def test_one_column_per_option_is_recognised():
         ([1, 2], "index", [(1,), (2,)]),
     ],
 )
-def test_numbers_of_options_are_offered_from_0_and_from_1(answers, first_way, indices):
+def test_numeric_answers_are_offered_as_counted_from_0_or_from_1(answers, first_way, indices):
     sample = make_sample(
         *(make_single_choice_record(number, answer=answer) for number, answer in enumerate(answers))
     )
@@ -206,7 +206,7 @@ def test_folders_of_image_names_are_removed_if_the_images_have_none(images, deli
 
 
 @pytest.mark.parametrize(("yes", "no"), [(1, 0), ("TRUE", "FALSE"), ("y", "n"), ("Ja", "Nein")])
-def test_other_words_for_yes_and_no_are_offered_as_such(yes, no):
+def test_other_words_for_yes_and_no_are_offered_as_yes_and_no(yes, no):
     records = [
         {"id": number, "question": "Is it?", "image": "a.png", "answer": answer}
         for number, answer in enumerate([yes, no, yes])
@@ -253,7 +253,7 @@ def test_questions_inside_an_object_are_found(tmp_path, indent):
 
 
 @pytest.mark.parametrize("wrap", [lambda record: [record], lambda record: record])
-def test_one_question_with_lists_is_not_taken_for_a_file_of_questions(tmp_path, wrap):
+def test_one_question_with_lists_is_not_read_as_a_file_of_questions(tmp_path, wrap):
     record = make_single_choice_record(
         1, options=[{"letter": "A", "text": "x", "n": 1}, {"letter": "B", "text": "y", "n": 2}]
     )
@@ -280,7 +280,7 @@ def test_nan_of_pandas_is_a_missing_value(tmp_path):
     assert [question.explanation for question in read_questions(sample, mapping)] == ["", "Seen."]
 
 
-def test_damaged_records_are_left_out_of_the_sample_unless_all_are(tmp_path):
+def test_damaged_records_are_left_out_of_the_sample_unless_all_are_damaged(tmp_path):
     path = tmp_path / "set.jsonl"
     path.write_text(json.dumps(make_single_choice_record(1)) + '\n{"id": 2,,}\n')
     assert read_ids(read_file(path)) == ["q1"]
@@ -321,19 +321,19 @@ def test_column_that_no_path_can_name_is_not_offered():
     assert list_columns({"$": 1, "@x": 2, " ": 3, "Correct?": 4}) == ["Correct?"]
 
 
-def test_no_mistake_is_reported_where_there_is_none():
+def test_no_layout_issue_is_reported_for_a_correct_table():
     sample = make_sample(make_single_choice_record(1), make_single_choice_record(2))
     assert find_layout_issues(sample, guess_columns(sample)) == ()
 
 
-def test_created_mapping_round_trips_through_its_file():
+def test_a_created_mapping_is_unchanged_by_writing_and_reading():
     mapping, _ = suggest(
         make_sample(make_single_choice_record(1, answer=1), make_single_choice_record(2, answer=3))
     )
     assert load_mapping(mapping.text, mapping.file_name).content == mapping.content
 
 
-def test_table_without_a_question_needs_a_choice():
+def test_a_mapping_without_a_question_column_is_refused():
     with pytest.raises(InvalidValue, match="stem: has no column; choose the column that contains it"):
         create_mapping("ours", {"answer": ("a",)}, {})
 
@@ -346,15 +346,15 @@ def test_builtin_mapping_is_found_by_its_columns():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_template_comes_in_without_a_choice(tmp_path, kind):
+def test_a_template_is_read_without_a_choice(tmp_path, kind):
     path = tmp_path / f"questions.{kind}"
     path.write_bytes(build_template(kind))
     sample = load_sample(by=command_line_person(), path=path)
     mapping, issues = suggest(sample)
     assert issues == {}
-    choice, closed = read_questions(sample, mapping)
-    assert (choice.format, choice.answer, closed.format, closed.answer) == ("single", (2,), "closed", "no")
-    assert (choice.task, choice.difficulty, choice.category) == ("presence", "easy", "Lung opacity")
+    single, closed = read_questions(sample, mapping)
+    assert (single.format, single.answer, closed.format, closed.answer) == ("single", (2,), "closed", "no")
+    assert (single.task, single.difficulty, single.category) == ("presence", "easy", "Lung opacity")
 
 
 def test_templates_have_the_same_columns():

@@ -57,7 +57,7 @@ def test_a_pipe_is_refused_as_output(ratings_file, tmp_path, capsys):
     assert pipe.is_fifo()
 
 
-def test_an_output_link_is_written_through(ratings_file, tmp_path):
+def test_output_to_a_symbolic_link_is_written_to_its_target(ratings_file, tmp_path):
     link, target = tmp_path / "link.json", tmp_path / "target.json"
     target.touch()
     link.symlink_to(target)
@@ -72,7 +72,7 @@ def test_an_invalid_rating_is_refused_with_file_line_and_field(ratings_file, tmp
     assert capsys.readouterr().err.startswith(f"{ratings_file}, line 6: kind 'human'")
 
 
-def test_a_compressed_table_is_recognized(tmp_path, capsys):
+def test_a_compressed_table_is_refused_with_advice(tmp_path, capsys):
     compressed = tmp_path / "ratings.csv.gz"
     compressed.write_bytes(gzip.compress(RATINGS.encode()))
     assert run_measure(compressed, "--out", tmp_path / "out.json") == 1

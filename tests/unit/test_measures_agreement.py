@@ -53,7 +53,7 @@ PUBLISHED_KAPPAS = {
     ),
 }
 
-pairs_of_three = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=8, max_size=60)
+pairs_of_three_categories = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=8, max_size=60)
 
 
 def list_pairs(table):
@@ -94,9 +94,9 @@ def test_unweighted_kappa_equals_the_hand_calculation():
     assert (kappa.low, kappa.high) == pytest.approx((0.391563702, 0.591487145), abs=1e-6)
 
 
-@given(pairs_of_three, st.sampled_from([Weights.LINEAR, Weights.QUADRATIC]))
+@given(pairs_of_three_categories, st.sampled_from([Weights.LINEAR, Weights.QUADRATIC]))
 @pytest.mark.slow
-def test_kappa_equals_scikit_learn_and_its_se_statsmodels(cells, weights):
+def test_kappa_equals_scikit_learn_and_its_se_equals_statsmodels(cells, weights):
     first, second = [a for a, _ in cells], [b for _, b in cells]
     if len(set(first)) == 1 or len(set(second)) == 1:
         return  # our rule for constant raters has its own tests
@@ -117,7 +117,7 @@ def test_quadratic_weights_fall_by_the_square_of_the_distance():
     assert agreement_weights(3, Weights.QUADRATIC)[0].tolist() == [1, 0.75, 0]
 
 
-@given(pairs_of_three)
+@given(pairs_of_three_categories)
 def test_kappa_does_not_depend_on_the_order_of_the_raters(cells):
     first, second = [a for a, _ in cells], [b for _, b in cells]
     kappa = weighted_kappa(first, second, k=3, weights=Weights.QUADRATIC)
@@ -143,7 +143,7 @@ def test_duplicate_pairs_in_one_cluster_add_no_evidence():
 
 
 def test_one_constant_rater_gives_kappa_0_without_an_interval():
-    # R prints SE 0 here; it cannot be estimated, so none is shown.
+    # R prints SE 0 here; the SE cannot be estimated, so none is shown.
     kappa = weighted_kappa([0] * 90 + [1] * 10, [0] * 100, k=2, weights=Weights.LINEAR)
     assert (kappa.value, kappa.se, kappa.low, kappa.high) == (0.0, None, None, None)
     assert "single category" in kappa.note

@@ -43,7 +43,7 @@ def test_additional_predicted_boxes_lower_the_score():
 
 
 def test_the_matching_is_optimal_and_not_greedy():
-    # greedy takes (0, 0) at .60 and leaves .05; the best takes .55 + .50
+    # in the order of the truth, greedy takes .60 and leaves .15; the best takes .55 + 1.00
     truth = [[0, 0, 100, 10], [40, 0, 100, 10]]
     predicted = [[40, 0, 100, 10], [0, 0, 55, 10]]
     ious = iou(truth, predicted)
@@ -107,7 +107,7 @@ def make_strata(*counts):
 
 
 def test_the_weighted_rate_differs_from_the_pooled_rate():
-    # 700 x 1/25 + 200 x 3/25 + 80 x 6/25 + 9 of 1,000
+    # (700 x 1/25 + 200 x 3/25 + 80 x 6/25 + 9) / 1,000
     rate = stratified_rate(make_strata((700, 25, 1), (200, 25, 3), (80, 25, 6), (20, 20, 9)))
     assert rate.estimate == pytest.approx(0.0802)
     assert rate.unweighted == pytest.approx(0.2)
@@ -158,7 +158,7 @@ def test_the_estimate_is_strictly_inside_its_interval(counts, effect):
 
 
 def test_the_limits_contain_the_observed_hits_and_misses():
-    # 30 hits are certain; at most 270 of the 300 questions can be hits, because 70 misses were observed
+    # 30 hits are certain; at most 220 of the 300 questions can be hits, because 80 misses were observed
     rate = stratified_rate(make_strata((100, 100, 30), (200, 10, 0)))
     assert rate.low == rate.estimate == 0.1
     assert 0.1 < rate.high <= (300 - 70 - 10) / 300
@@ -180,7 +180,7 @@ def test_an_unjudged_stratum_leaves_the_rate_undefined():
 
 
 def test_skipped_questions_give_bounds():
-    # all 2 skipped right, or both wrong: 1/10 to 3/10
+    # neither of the 2 skipped questions is a hit, or both are: 1/10 to 3/10
     rate = stratified_rate(make_strata((100, 8, 1, 2)))
     assert rate.bounds == (0.1, 0.3)
     assert rate.estimate == 0.125
@@ -203,7 +203,7 @@ def test_the_cluster_design_effect_widens_the_interval():
     assert clustered.se == pytest.approx(design_effect**0.5 * unclustered.se)
 
 
-def test_without_a_hit_the_questions_of_an_exam_are_taken_as_equal():
+def test_without_a_hit_the_questions_of_an_exam_are_treated_as_identical():
     design_effect = cluster_design_effect(
         [False] * 20, [0] * 20, [index // 4 for index in range(20)], [5.0] * 20
     )

@@ -58,7 +58,7 @@ def test_a_rater_who_states_the_opposite_is_recognised():
     assert np.mean(model.posteriors.argmax(axis=1) == truth) > np.mean(majority == truth) + 0.02
 
 
-def test_verdicts_requested_because_of_the_first_do_not_bias_the_estimates():
+def test_verdicts_requested_because_of_the_first_verdict_do_not_bias_the_estimates():
     random = np.random.default_rng(3)
     confusion = [[[0.9, 0.1], [0.2, 0.8]]] * 3
     _, votes = simulate(random, 4000, [0.8, 0.2], confusion)
@@ -69,7 +69,7 @@ def test_verdicts_requested_because_of_the_first_do_not_bias_the_estimates():
     assert model.confusion[1] == pytest.approx(np.array(confusion[1]), abs=0.04)
 
 
-def test_two_raters_or_few_shared_questions_do_not_identify_the_model():
+def test_fewer_than_20_questions_judged_by_three_raters_do_not_identify_the_model():
     votes = np.zeros((200, 3), dtype=np.int64)
     assert explain_not_identified(count_votes(votes, 2)) is None
     votes[19:, 2] = -1
@@ -101,7 +101,7 @@ def test_the_same_questions_twice_on_one_exam_do_not_narrow_the_interval():
 
 
 @pytest.mark.full
-def test_the_intervals_of_the_confusion_matrix_cover():
+def test_the_intervals_of_the_confusion_matrix_cover_the_true_values():
     random, hits = np.random.default_rng(6), []
     confusion = np.array([[[0.95, 0.05], [0.15, 0.85]], [[0.9, 0.1], [0.2, 0.8]], [[0.97, 0.03], [0.3, 0.7]]])
     for _ in range(25):

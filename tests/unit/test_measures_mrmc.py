@@ -38,7 +38,7 @@ def test_the_u_statistic_equals_obuchowski_rockette_if_fully_crossed():
 
 
 def test_the_u_statistic_equals_a_brute_force_calculation():
-    # each pair of readings without common parts estimates the square of the true difference
+    # each pair of readings that shares neither case nor reader estimates the squared true difference
     correct, model = simulate_readings(cases=7, readers=3)
     differences = correct - model[:, None]
     differences[0, 1] = differences[3, 2] = np.nan

@@ -1,4 +1,4 @@
-"""Micro and macro, recomputed from the published table."""
+"""Micro and macro averages, recomputed from the published table."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import pytest
 
 from measures.overall import average_over_tasks
 
-# ReXVQA, Table 1: questions of the private test by task; Table 2: accuracies by task, printed "Overall",
-# micro. Order: differential diagnosis, geometric information, location and distribution, negation, presence.
+# ReXVQA, Table 1: questions of the private test by task; Table 2: accuracies by task, the printed
+# "Overall", the micro average. Order: differential diagnosis, geometric information, location and
+# distribution, negation, presence.
 QUESTIONS_PER_TASK = (8585, 179, 2383, 15408, 14452)
 PUBLISHED_ACCURACIES = {
     "LLaVA": ((21.61, 23.46, 27.61, 24.02, 36.33), 26.61, 28.06),

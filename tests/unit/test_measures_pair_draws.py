@@ -14,7 +14,7 @@ LINEAR = 1 - np.abs(np.subtract.outer(np.arange(3), np.arange(3))) / 2
 
 
 def make_answers(k=3, *, missing=True):
-    """Answers of four raters, shape (questions, raters); the last two lack some of them."""
+    """Answers of four raters, shape (questions, raters); the last two raters lack some answers."""
     random = np.random.default_rng(5)
     answers = random.integers(k, size=(QUESTIONS, RATERS))
     answers[:, 1] = np.where(random.random(QUESTIONS) < 0.7, answers[:, 0], answers[:, 1])
@@ -31,8 +31,10 @@ def make_draws(answers, *, k=3, draws=DRAWS, seed=11):
 
 def draw_pair(pair_draws, answers, pair, weights, *, effect=1.0, with_disagreement=True, categories=None):
     agreements = np.zeros((1, QUESTIONS))
-    both = (answers[:, pair[0]] >= 0) & (answers[:, pair[1]] >= 0)
-    agreements[0, both] = weights[answers[both, pair[0]], answers[both, pair[1]]]
+    answered_by_both = (answers[:, pair[0]] >= 0) & (answers[:, pair[1]] >= 0)
+    agreements[0, answered_by_both] = weights[
+        answers[answered_by_both, pair[0]], answers[answered_by_both, pair[1]]
+    ]
     return pair_draws.draw_table(
         pair, np.arange(len(weights)) if categories is None else categories, weights,
         pair_draws.sum_agreements(agreements)[0], effect=effect, with_disagreement=with_disagreement,
@@ -72,7 +74,7 @@ PAIRS = [(a, b) for a in range(RATERS) for b in range(a + 1, RATERS)]
 def test_draws_of_all_pairs_equal_sums_over_single_questions(weights, effect, with_disagreement):
     answers = make_answers()
     pair_draws = make_draws(answers)
-    for pair in PAIRS:  # with one object, as in a report, so that pairs share what is kept
+    for pair in PAIRS:  # one object, as in a report: the pairs share its cache
         drawn = draw_pair(
             pair_draws, answers, pair, weights, effect=effect, with_disagreement=with_disagreement
         )
@@ -93,7 +95,7 @@ def test_shapes_are_categories_by_draws():
     np.testing.assert_allclose(drawn.second.sum(axis=0), 1)
 
 
-def test_kappa_and_ac1_of_a_draw_are_those_of_its_table():
+def test_kappa_and_ac1_of_a_draw_equal_those_computed_from_its_table():
     answers = make_answers()
     for weights in (np.eye(3), LINEAR):
         drawn = draw_pair(make_draws(answers), answers, (0, 1), weights)
@@ -110,12 +112,12 @@ def test_kappa_and_ac1_of_a_draw_are_those_of_its_table():
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_other_draws():
     answers = make_answers()
-    first, again, other = (
+    first, repeated, with_other_seed = (
         kappas_of_draws(draw_pair(make_draws(answers, seed=seed), answers, (0, 1), np.eye(3)))
         for seed in (11, 11, 12)
     )
-    assert first.tobytes() == again.tobytes()
-    assert not np.isclose(first, other).any()
+    assert first.tobytes() == repeated.tobytes()
+    assert not np.isclose(first, with_other_seed).any()
 
 
 def test_the_order_of_pairs_changes_nothing():
@@ -131,7 +133,7 @@ def test_the_order_of_pairs_changes_nothing():
         )
 
 
-def test_results_stay_when_what_is_kept_is_dropped(monkeypatch):
+def test_results_are_the_same_without_a_cache(monkeypatch):
     answers = make_answers()
     expected = [kappas_of_draws(draw_pair(make_draws(answers), answers, pair, np.eye(3))) for pair in PAIRS]
     monkeypatch.setattr("measures.pair_draws._MAX_KEPT", 0)
@@ -152,13 +154,13 @@ def test_categories_that_no_rater_of_the_matrix_used_have_the_shares_of_the_prio
     assert (drawn.first[2] > 0).all()
 
 
-def test_some_categories_only_are_drawn_with_their_own_prior():
+def test_a_subset_of_the_categories_is_drawn_with_a_prior_of_its_own():
     answers = np.where(make_answers(missing=False) == 1, 2, make_answers(missing=False))  # 0 and 2 are used
     pair_draws = make_draws(answers)
-    full = np.eye(3)
+    nominal_weights = np.eye(3)
     drawn = pair_draws.draw_table(
         (0, 1), np.array([0, 2]), np.eye(2),
-        pair_draws.sum_agreements(full[answers[:, 0], answers[:, 1]][None])[0],
+        pair_draws.sum_agreements(nominal_weights[answers[:, 0], answers[:, 1]][None])[0],
         effect=1.0, with_disagreement=True,
     )  # fmt: skip
     renamed = np.where(answers == 2, 1, 0)

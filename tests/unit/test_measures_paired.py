@@ -36,7 +36,7 @@ def test_the_exact_p_equals_the_binomial_test(a_only, b_only):
     assert mid <= exact
 
 
-def test_ties_have_p_1():
+def test_equal_numbers_of_discordant_pairs_have_p_1():
     assert mcnemar(0, 0) == (1.0, 1.0)
     assert mcnemar(5, 5)[0] == 1.0
 
@@ -51,8 +51,8 @@ def test_the_sign_flip_test_flips_whole_exams():
 
 
 @given(counts, counts, counts)
-def test_tango_contains_the_difference_and_is_antisymmetric(a_only, b_only, rest):
-    n = a_only + b_only + rest
+def test_tango_contains_the_difference_and_is_antisymmetric(a_only, b_only, concordant):
+    n = a_only + b_only + concordant
     if n == 0:
         return
     low, high = tango(a_only, b_only, n)
@@ -61,9 +61,9 @@ def test_tango_contains_the_difference_and_is_antisymmetric(a_only, b_only, rest
 
 
 @given(counts, counts, st.integers(1, 40))
-def test_tango_excludes_0_if_the_chi_square_is_significant(a_only, b_only, rest):
+def test_tango_excludes_0_if_the_chi_square_is_significant(a_only, b_only, concordant):
     # the score interval at a difference of 0 is McNemar's chi-square
-    low, high = tango(a_only, b_only, a_only + b_only + rest)
+    low, high = tango(a_only, b_only, a_only + b_only + concordant)
     p = chi2.sf((a_only - b_only) ** 2 / (a_only + b_only), 1) if a_only + b_only else 1.0
     if abs(p - 0.05) > 1e-6:
         assert (low > 0 or high < 0) == (p < 0.05)
@@ -88,8 +88,7 @@ def test_a_comparison_without_common_questions_is_not_defined():
     assert compare_paired([], []).note == "not defined: no question was answered by both"
 
 
-# --------------------------------------------------------------------------------------- only counts are
-# known
+# -------------------------------------------------------------------------------- only counts are known
 
 
 def test_the_published_rexvqa_reader_shares_are_of_198_questions():
@@ -114,7 +113,7 @@ def test_166_of_198_has_the_wilson_interval_78_1_to_88_3():
 def test_comparing_margins_gives_the_range_of_possible_results():
     comparison = compare_margins(166, 153, 198)
     assert comparison.difference == pytest.approx(13 / 198)
-    # 13 more is the least; at most all 45 that the reader missed were right for the model
+    # 13 more is the least; at most, the model answered all 45 that the reader missed
     assert comparison.a_only == (13, 45)
     assert comparison.p_exact == pytest.approx((mcnemar(13, 0)[0], mcnemar(45, 32)[0]))
     assert comparison.p_exact[0] < 0.001
@@ -140,8 +139,7 @@ def test_impossible_counts_are_refused():
         compare_margins(199, 153, 198)
 
 
-# ------------------------------------------------------------------------------------------------ three and
-# more
+# -------------------------------------------------------------------------------- three and more raters
 
 
 def test_cochran_q_of_two_raters_equals_mcnemar_chi_square():
@@ -170,7 +168,7 @@ def test_a_difference_without_questions_is_refused(interval):
 
 
 def _tango_score(difference, a_only, b_only, n):
-    """Tango's score statistic, written apart from the code of the app."""
+    """Tango's score statistic, computed independently of the code of the app."""
     linear = -a_only - b_only + (2 * n - a_only + b_only) * difference
     root = math.sqrt(max(0.0, linear**2 + 8 * n * b_only * difference * (1 - difference)))
     variance = n * ((root - linear) / (2 * n) + difference * (1 - difference))
@@ -178,8 +176,8 @@ def _tango_score(difference, a_only, b_only, n):
 
 
 @given(counts, counts, st.integers(1, 200))
-def test_the_score_at_tangos_limits_is_the_critical_value(a_only, b_only, rest):
-    n = a_only + b_only + rest
+def test_the_score_at_tangos_limits_is_the_critical_value(a_only, b_only, concordant):
+    n = a_only + b_only + concordant
     middle = (a_only - b_only) / n
     for limit, target, end in zip(
         tango(a_only, b_only, n), (1.959963985, -1.959963985), (-1, 1), strict=True

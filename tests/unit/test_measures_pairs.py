@@ -30,7 +30,7 @@ def table_to_pairs(table):
 
 @given(tables, st.sampled_from(list(Weights)))
 @pytest.mark.slow
-def test_kappa_equals_scikit_learn_and_its_se_statsmodels(table, weights):
+def test_kappa_equals_scikit_learn_and_its_se_equals_statsmodels(table, weights):
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     if (rows > 0).sum() < 2 or (columns > 0).sum() < 2:
         return  # constant raters have rules of their own
@@ -66,7 +66,7 @@ def test_pair_tables_equal_scikit_learn_confusion_matrices(answers):
             assert pair_counts[stratum_index, pair_index].tolist() == expected.tolist()
 
 
-def test_one_constant_rater_has_kappa_0_and_two_have_none():
+def test_one_constant_rater_has_kappa_0_and_two_constant_raters_have_no_kappa():
     kappa, se = compute_kappas(np.array([[[90, 0], [10, 0]], [[9, 0], [0, 0]], [[0, 9], [0, 0]]]), np.eye(2))
     assert kappa[0] == 0.0
     assert np.isnan([se[0], kappa[1], kappa[2]]).all()
@@ -148,6 +148,6 @@ def test_the_joint_bootstrap_equals_kappas_of_each_resample():
 def test_kappa_by_category_excludes_questions_with_one_answer():
     answers = np.array([[0, 0, 0], [1, 1, 0], [1, 1, 1]])
     one_answer = np.array([[0, -1, -1], [-1, -1, -1]])
-    # category 0: 4 of 9 answers; 1 question with 1 x 2 disagreeing pairs of 2: 1 - 1 / (9 x 4/9 x 5/9) = .55
+    # category 0: 4 of 9 answers; one question divides 1 to 2: 1 - 1 x 2 / (9 x 2 x 4/9 x 5/9) = .55
     assert fleiss_by_category(np.vstack([answers, one_answer]), k=2)[0] == pytest.approx(0.55)
     assert fleiss_by_category(one_answer, k=2) == [None, None]

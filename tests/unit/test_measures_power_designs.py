@@ -28,7 +28,7 @@ def test_equal_arms_are_significant_as_often_as_alpha():
     assert 0.02 <= power <= 0.085
 
 
-def test_a_reader_who_agrees_more_with_the_own_other_arm_has_more_power():
+def test_a_higher_correlation_of_the_same_reader_between_arms_gives_more_power():
     low, high = (
         power_of_design(
             replace(ARMS, same_reader_correlation=correlation),
@@ -42,20 +42,20 @@ def test_a_reader_who_agrees_more_with_the_own_other_arm_has_more_power():
     assert high > low + 0.05
 
 
-def test_the_correlations_of_simulated_arms_are_those_assumed():
+def test_the_correlations_of_simulated_arms_equal_the_assumed_ones():
     # One reader and one arm fixed at accuracy one half: the correlation of two answers is 2/pi asin(rho).
     assumptions = replace(ARMS, first_accuracy=0.5, second_accuracy=0.5)
     from measures.power_designs import _simulate
 
     random, patients = np.random.default_rng(1), np.arange(20_000)
     differences = _simulate(assumptions, ReadingDesign(), random, readers=2, patients=patients)
-    same, other = (2 / np.pi * np.arcsin(rho) / 4 for rho in (0.6, 0.45))
+    same_reader, other_reader = (2 / np.pi * np.arcsin(rho) / 4 for rho in (0.6, 0.45))
     by_arm = 2 / np.pi * np.arcsin(0.5) / 4
-    assert differences.var(axis=0) == pytest.approx(2 * (0.25 - same), abs=0.01)
-    assert np.cov(differences.T)[0, 1] == pytest.approx(2 * (by_arm - other), abs=0.01)
+    assert differences.var(axis=0) == pytest.approx(2 * (0.25 - same_reader), abs=0.01)
+    assert np.cov(differences.T)[0, 1] == pytest.approx(2 * (by_arm - other_reader), abs=0.01)
 
 
-def test_half_of_the_readers_per_case_have_less_power():
+def test_one_of_four_readers_per_case_gives_less_power():
     full, split = (
         power_of_design(MODEL, ReadingDesign(readers_per_case=count), readers=4, cases=150, runs=200)[0]
         for count in (None, 1)
@@ -115,12 +115,12 @@ def size_by_search(kappa, low, high, share):
     ("kappa", "share", "half_width"), [(0.4, 0.3, 0.1), (0.6, 0.5, 0.15), (0.7, 0.1, 0.2)]
 )
 def test_the_cases_for_kappa_equal_those_of_kappasize(kappa, share, half_width):
-    # The first line is the example in kappaSize's documentation.
+    # The first parameters are the example in kappaSize's documentation.
     expected = size_by_search(kappa, kappa - half_width, kappa + half_width, share)
     assert cases_for_kappa(kappa, share, half_width=half_width) == expected
 
 
-def test_the_expected_limits_are_those_of_the_planned_cases():
+def test_the_planned_cases_are_the_fewest_with_limits_within_the_half_width():
     cases = cases_for_kappa(0.4, 0.3, half_width=0.1)
     low, high = expected_kappa_limits(0.4, 0.3, cases=cases)
     assert low >= 0.3

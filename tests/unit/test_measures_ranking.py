@@ -19,15 +19,15 @@ def draw_systems(accuracies, *, n=600, per_patient=3, seed=5):
     return correct, patients
 
 
-def test_the_standard_error_is_that_of_scipys_bootstrap_of_patients():
+def test_the_standard_error_equals_that_of_scipys_bootstrap_of_patients():
     correct, patients = draw_systems([0.6])
     sums = np.bincount(patients, weights=correct[:, 0])
     reference = stats.bootstrap(
         (sums,), lambda values, axis: values.mean(axis=axis) / 3, n_resamples=4000, vectorized=True,
         rng=np.random.default_rng(1),
     ).standard_error  # fmt: skip
-    own = resample_scores(correct, clusters=patients, seed=2, resamples=4000)[:, 0].std(ddof=1)
-    assert own == pytest.approx(reference, rel=0.05)
+    standard_error = resample_scores(correct, clusters=patients, seed=2, resamples=4000)[:, 0].std(ddof=1)
+    assert standard_error == pytest.approx(reference, rel=0.05)
 
 
 def test_p_values_are_close_to_the_exact_test_by_patient():
@@ -51,8 +51,8 @@ def test_rank_intervals_equal_those_of_a_separate_bootstrap():
     random = np.random.default_rng(9)
     ranks = []
     for _ in range(1500):
-        drawn = random.integers(0, 200, 200)
-        rows = (drawn[:, None] * 3 + np.arange(3)).ravel()
+        drawn_patients = random.integers(0, 200, 200)
+        rows = (drawn_patients[:, None] * 3 + np.arange(3)).ravel()
         ranks.append(stats.rankdata(-correct[rows].mean(axis=0), method="min"))
     expected = np.quantile(ranks, [0.025, 0.975], axis=0)
     for system in rank_systems(correct, clusters=patients, seed=1).systems:
@@ -62,7 +62,7 @@ def test_rank_intervals_equal_those_of_a_separate_bootstrap():
     assert rank_systems(correct, clusters=patients, seed=1).systems[-1].rank_low == 4
 
 
-def test_a_group_begins_where_a_system_is_significantly_worse_than_the_first_of_the_previous_group():
+def test_a_system_significantly_worse_than_the_first_of_a_group_begins_a_new_group():
     correct, patients = draw_systems([0.80, 0.79, 0.50, 0.49])
     ranking = rank_systems(correct, clusters=patients, seed=1)
     assert [(system.index in (0, 1), system.group) for system in ranking.systems] == [

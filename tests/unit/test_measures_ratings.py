@@ -28,7 +28,7 @@ def read_refusal(tmp_path, text, **options):
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "message"),
     [
         ("", "line 1: the file is empty"),
         ("question_id,rater\nq1,r1\n", "line 1: no column answer"),
@@ -59,8 +59,8 @@ def read_refusal(tmp_path, text, **options):
         ("question_id,rater,answer,arm\nq1,r1,A,training\n", "All ratings are of training cases"),
     ],
 )
-def test_a_refusal_states_line_field_and_reason(tmp_path, text, wanted):
-    assert wanted in read_refusal(tmp_path, text)
+def test_a_refusal_states_line_field_and_reason(tmp_path, text, message):
+    assert message in read_refusal(tmp_path, text)
 
 
 def test_an_unknown_reference_is_refused(tmp_path):

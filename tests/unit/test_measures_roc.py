@@ -31,10 +31,10 @@ def list_comparisons(truth, scores):
 def covariance_by_brute_force(truth, first, second):
     """Unbiased estimate of the covariance of two mean AUCs, by all pairs of comparisons."""
     a, b = list_comparisons(truth, first), list_comparisons(truth, second)
-    products_without_shared_case = [
+    products_of_disjoint_comparisons = [
         a[p] * b[q] for p in a for q in b if all(x != y for x, y in zip(p, q, strict=True))
     ]
-    return np.mean(list(a.values())) * np.mean(list(b.values())) - np.mean(products_without_shared_case)
+    return np.mean(list(a.values())) * np.mean(list(b.values())) - np.mean(products_of_disjoint_comparisons)
 
 
 def test_the_u_statistic_of_the_auc_equals_a_brute_force_calculation():
@@ -94,7 +94,7 @@ def test_a_model_is_compared_like_an_arm_with_the_same_scores_for_all_readers():
     assert fixed.p == arms[2].p
 
 
-def test_partly_read_cases_use_u_statistics():
+def test_partly_read_cases_use_u_statistics_unless_they_are_clustered():
     readers, model = simulate_scores(), simulate_scores(readers=1, seed=2)[:, 0]
     readers[:10, 0] = np.nan
     result = compare_auc_with_model(TRUTH, readers, model)

@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from measures.weighted_rates import Prediction, level_for_every_look, weighted_rate
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "statistics" / "prediction_powered.json"
-RARE = 1e-9  # so rarely drawn that the population counts as infinite
+RARE = 1e-9  # a probability so low that the population counts as infinite
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 30), (1, 30), (7, 50), (50, 50)])
@@ -31,7 +31,7 @@ def test_each_question_counts_by_its_inverse_probability():
     assert result.estimate == pytest.approx(2 / 10)
 
 
-def test_questions_that_were_all_certain_have_no_uncertainty():
+def test_questions_drawn_with_certainty_leave_no_uncertainty():
     result = weighted_rate(np.array([True, False, False, True]), np.ones(4), np.arange(4))
     assert (result.low, result.estimate, result.high, result.se) == (0.5, 0.5, 0.5, 0)
 
@@ -43,7 +43,7 @@ def test_equal_questions_of_an_exam_count_as_one():
     assert (clustered.low, clustered.high) == pytest.approx((single.low, single.high), abs=1e-7)
 
 
-def test_nothing_judged_has_no_rate():
+def test_without_judged_questions_there_is_no_rate():
     assert weighted_rate(np.zeros(0, bool), np.zeros(0), np.zeros(0, int)).estimate is None
 
 
@@ -67,17 +67,19 @@ def test_the_prediction_powered_estimate_equals_the_reference_implementation(cas
 def test_a_good_prediction_narrows_the_interval_and_a_useless_one_does_not_widen_it():
     rng = np.random.default_rng(5)
     hits = rng.random(400) < 0.2
-    everyone, chance = np.arange(400), np.full(400, RARE)
-    plain = weighted_rate(hits, chance, everyone)
+    exams, probabilities = np.arange(400), np.full(400, RARE)
+    plain = weighted_rate(hits, probabilities, exams)
     good = weighted_rate(
-        hits, chance, everyone, prediction=Prediction(values=np.where(hits, 0.8, 0.1), mean=0.24)
+        hits, probabilities, exams, prediction=Prediction(values=np.where(hits, 0.8, 0.1), mean=0.24)
     )
-    useless = weighted_rate(hits, chance, everyone, prediction=Prediction(values=rng.random(400), mean=0.5))
+    useless = weighted_rate(
+        hits, probabilities, exams, prediction=Prediction(values=rng.random(400), mean=0.5)
+    )
     assert good.effective_size > 5 * plain.effective_size
     assert useless.high - useless.low < 1.03 * (plain.high - plain.low)
 
 
-def test_few_errors_do_not_tune_a_prediction():
+def test_a_prediction_gets_no_weight_if_there_are_few_errors():
     hits = np.arange(100) < 4
     prediction = Prediction(values=hits.astype(float), mean=0.04)
     assert weighted_rate(hits, np.full(100, RARE), np.arange(100), prediction=prediction).tuning == 0
@@ -92,7 +94,7 @@ def test_the_level_of_every_look_follows_the_published_boundary():
     assert level_for_every_look(40, planned=400) > level
 
 
-def test_a_chance_hit_of_small_weight_is_no_gain_of_effective_size():
+def test_one_hit_of_small_weight_does_not_increase_the_effective_size():
     probabilities = np.where(np.arange(60) < 30, 0.02, 0.001)
     hits = np.arange(60) == 0  # one hit, in a question that stands for few
     weights = 1 / probabilities

@@ -100,7 +100,7 @@ def summarise(table, model, rows):
     return summary
 
 
-def everything(table):
+def select_all_rows(table):
     return np.ones(len(table.numbers), dtype=bool)
 
 
@@ -111,15 +111,15 @@ def overlap(first, second):
     return common / (first.width * first.height + second.width * second.height - common)
 
 
-def test_the_v_score_is_that_of_plain_loops_over_all_pairings():
+def test_the_v_score_equals_plain_loops_over_all_pairings():
     draw = random.Random(7)  # noqa: S311 - the same cases in each run
     questions, predictions, expected = [], [], []
     for number in range(1000):
         key = [make_box(draw) for _ in range(draw.randint(1, 3))]
-        found = [make_box(draw) for _ in range(draw.randint(0, 3))]
+        predicted = [make_box(draw) for _ in range(draw.randint(0, 3))]
         questions.append(make_question(number, boxes=tuple(key)))
-        predictions.append(make_prediction(number, KEYS[FORMATS[number % 4]], boxes=tuple(found)))
-        small, large = sorted([key, found], key=len)
+        predictions.append(make_prediction(number, KEYS[FORMATS[number % 4]], boxes=tuple(predicted)))
+        small, large = sorted([key, predicted], key=len)
         best = max(
             sum(overlap(left.box, right.box) for left, right in zip(small, order, strict=True))
             for order in itertools.permutations(large, len(small))
@@ -127,7 +127,7 @@ def test_the_v_score_is_that_of_plain_loops_over_all_pairings():
         matched = best / len(small) if small else None
         expected.append((best / len(large), best / len(key), matched))
     table = make_table(questions)
-    summary = summarise(table, score(questions, predictions), everything(table))
+    summary = summarise(table, score(questions, predictions), select_all_rows(table))
     assert summary.overlap.n == 1000
     assert summary.overlap.estimate == pytest.approx(np.mean([row[0] for row in expected]))
     assert summary.overlap_per_truth == pytest.approx(np.mean([row[1] for row in expected]))
@@ -139,11 +139,11 @@ def test_the_v_score_is_that_of_plain_loops_over_all_pairings():
 def test_a_model_without_boxes_has_no_v_score():
     questions = [make_question(number, boxes=(KEY_BOX,)) for number in range(8)]
     table = make_table(questions)
-    summary = summarise(table, score(questions, []), everything(table))
+    summary = summarise(table, score(questions, []), select_all_rows(table))
     assert (summary.overlap.n, summary.overlap.estimate) == (0, None)
 
 
-def test_answers_are_counted_by_where_they_come_from_and_the_exact_set_is_correct():
+def test_answers_are_counted_by_source_and_only_the_exact_set_is_correct():
     questions = [make_question(number) for number in range(8)]
     predictions = [
         make_prediction(0, (1,)),  # single: correct
@@ -155,7 +155,7 @@ def test_answers_are_counted_by_where_they_come_from_and_the_exact_set_is_correc
         # 6 and 7 have no reply
     ]
     table = make_table(questions)
-    summary = summarise(table, score(questions, predictions), everything(table))
+    summary = summarise(table, score(questions, predictions), select_all_rows(table))
     counts = summary.answers
     assert (counts.given, counts.by_rule, counts.failed, counts.missing) == (1, 4, 1, 2)
     assert (summary.questions, summary.accuracy.n, summary.accuracy.count) == (8, 6, 3)
@@ -171,10 +171,10 @@ def test_questions_without_a_case_are_not_counted():
     assert list(scores.state[:3]) == [AnswerState.BY_RULE, AnswerState.NOT_ASKED, AnswerState.MISSING]
     table = make_table(questions)
     model = ScoredModel(name="net", model="Net", is_test_model=False, scores=scores)
-    assert summarise(table, model, everything(table)).questions == 2
+    assert summarise(table, model, select_all_rows(table)).questions == 2
 
 
-def test_the_text_of_key_and_reply_are_answer_and_reason():
+def test_the_texts_of_key_and_reply_contain_answer_and_reason():
     question = make_question(0).question
     assert build_reference(question) == "B. b The base is blunted."
     assert build_candidate(make_prediction(0, (0,), explanation="Seen."), question) == "A. a Seen."
@@ -184,7 +184,7 @@ def test_the_text_of_key_and_reply_are_answer_and_reason():
     assert clean_reply(gemex) == "['B', 'C'] Both bases."
 
 
-def test_a_slice_is_the_questions_with_the_chosen_values():
+def test_a_slice_contains_the_questions_with_the_chosen_values():
     questions = [make_question(number) for number in range(60)]
     table = make_table(questions)
     rows = find_rows(table, {"task": ["presence"], "sex": ["F"], "age": [], "format": ["single", "open"]})
@@ -200,10 +200,10 @@ def test_groups_and_scores_are_rows_with_intervals():
     questions = [make_question(number) for number in range(60)]
     table = make_table(questions)
     model = score(questions, answer_all(range(0, 60, 3)))
-    rows = list_group_rows(table, [model], everything(table), dimension="task", measure="A-score")
+    rows = list_group_rows(table, [model], select_all_rows(table), dimension="task", measure="A-score")
     assert [row["Questions"] for row in rows] == [12] * 5
     assert all("to" in str(row["net"]) for row in rows)
-    [row] = list_score_rows([summarise(table, model, everything(table))], [model])
+    [row] = list_score_rows([summarise(table, model, select_all_rows(table))], [model])
     assert row["Model"] == "net (Net 1)"
     assert row["n"] == 45
 
@@ -237,28 +237,28 @@ def test_groups_have_the_scores_of_their_slice():
             part = rows & table.dimensions[dimension].find_rows(value)
             assert summaries == summarise_models(table, models, part)
             for model, summary in zip(models, summaries, strict=True):
-                known = part & (model.scores.correct >= 0)
-                expected = wilson_by_cluster(model.scores.correct[known] == 1, table.clusters[known])
+                scored = part & (model.scores.correct >= 0)
+                expected = wilson_by_cluster(model.scores.correct[scored] == 1, table.clusters[scored])
                 assert astuple(summary.accuracy) == pytest.approx(astuple(expected))
                 values, clusters = model.scores.rouge[part], table.clusters[part]
                 mean = mean_by_cluster(values, clusters, minimum=0.0, maximum=1.0)
                 assert astuple(summary.rouge) == pytest.approx(astuple(mean))
-                boxed = part & ~np.isnan(model.scores.overlap)
-                assert summary.overlap.n == boxed.sum()
-                per_truth = model.scores.overlap_per_truth[boxed]
+                with_boxes = part & ~np.isnan(model.scores.overlap)
+                assert summary.overlap.n == with_boxes.sum()
+                per_truth = model.scores.overlap_per_truth[with_boxes]
                 assert summary.overlap_per_truth == pytest.approx(per_truth.mean())
                 assert summary.columns["GREEN"].n == (part & ~np.isnan(column.values)).sum()
 
 
-def test_files_of_scores_have_the_same_content():
+def test_scores_are_unchanged_by_encoding_and_decoding():
     questions = [make_question(number) for number in range(8)]
     table, model = make_table(questions), score(questions, [make_prediction(0, (1,))])
-    again = decode_question_table(encode_question_table(table))
-    assert again.dimensions["category"].values == table.dimensions["category"].values
-    np.testing.assert_array_equal(again.chance, table.chance)
-    copied = decode_scores(encode_scores(model.scores))
+    decoded_table = decode_question_table(encode_question_table(table))
+    assert decoded_table.dimensions["category"].values == table.dimensions["category"].values
+    np.testing.assert_array_equal(decoded_table.chance, table.chance)
+    decoded_scores = decode_scores(encode_scores(model.scores))
     for name in ModelScores.__dataclass_fields__:
-        np.testing.assert_array_equal(getattr(copied, name), getattr(model.scores, name))
+        np.testing.assert_array_equal(getattr(decoded_scores, name), getattr(model.scores, name))
 
 
 def test_differences_are_paired_by_patient_and_adjusted_by_holm():
@@ -273,7 +273,7 @@ def test_differences_are_paired_by_patient_and_adjusted_by_holm():
         for name, share in (("weak", 0.3), ("fair", 0.6), ("good", 0.9))
     ]
     table = make_table(questions)
-    fair, good = compare_models(table, models, everything(table), with_model="weak")
+    fair, good = compare_models(table, models, select_all_rows(table), with_model="weak")
     expected = compare_paired(
         models[2].scores.correct == 1, models[0].scores.correct == 1, clusters=table.clusters
     )
@@ -297,11 +297,11 @@ def test_the_most_balanced_disagreement_comes_first():
         for name, values in votes.items()
     ]
     table = make_table(questions)
-    cases, total = list_disagreements(table, models, everything(table), limit=10)
+    cases, total = list_disagreements(table, models, select_all_rows(table), limit=10)
     # all agree on 0 and 8; 4 has three answers, 12 two
     assert [(case.question_row_id, case.correct, case.answers) for case in cases] == [(4, 1, 3), (12, 2, 2)]
     assert total == 2
-    assert list_disagreements(table, models[:1], everything(table), limit=10) == ([], 0)
+    assert list_disagreements(table, models[:1], select_all_rows(table), limit=10) == ([], 0)
 
 
 @pytest.fixture(scope="module")
@@ -329,10 +329,10 @@ def test_table_5_of_gemex_has_its_numbers_and_averages_the_formats(paper_tables)
         if "(" in name and not name.startswith("Random"):
             mean = sum(float(row[f"{title} AR-score"]) for title in titles) / 4
             assert float(row["Avg. AR-score"]) == pytest.approx(mean, abs=0.0101)
-    own = rows["net"]
-    assert (own["Closed-ended A-score"], own["Closed-ended V-score"]) == ("100.00", "-")
+    net_row = rows["net"]
+    assert (net_row["Closed-ended A-score"], net_row["Closed-ended V-score"]) == ("100.00", "-")
     # questions 3, 7, … are open: their mean is 21; single 18, multiple 19, closed 20
-    assert (own["Open-ended AR-score"], own["Avg. AR-score"]) == ("21.00", "19.50")
+    assert (net_row["Open-ended AR-score"], net_row["Avg. AR-score"]) == ("21.00", "19.50")
 
 
 def test_table_6_of_gemex_has_its_numbers(paper_tables):
@@ -375,12 +375,12 @@ def test_tables_are_written_as_csv_and_latex(paper_tables):
     assert r"\begin{tabular}" in latex
 
 
-def test_a_heading_of_a_csv_file_is_no_formula():
+def test_a_heading_of_a_csv_file_is_escaped_if_it_looks_like_a_formula():
     table = PaperTable(name="t", title="T", rows=({"=1+1": "0.5"},), note="")
     assert table_to_csv(table) == "'=1+1\n0.5\n"
 
 
-def test_scores_of_and_by_the_model_of_the_tests_are_marked_in_every_table():
+def test_scores_given_to_or_by_the_test_model_are_marked_in_every_table():
     questions = [make_question(number) for number in range(40)]
     version = "judge:SmolLM2-135M|path tested, quality not measured"
     column = ScoreColumn(name="AR-score", version=version, values=np.arange(40.0))

@@ -20,7 +20,7 @@ def test_every_action_has_its_page():
     assert {page.action for page in PAGES if page.action} | ACTIONS_WITHIN_PAGES == set(Action)
 
 
-def test_a_reader_sees_home_read_and_my_account():
+def test_a_reader_sees_home_errata_read_and_my_account():
     assert [page.title for page in list_permitted_pages(make_person(Role.READER))] == [
         "Home",
         "Errata",

@@ -68,7 +68,7 @@ def test_next_step_after_review(changes, page, situation):
     assert (step.page, step.situation) == (page, situation)
 
 
-def test_a_closed_batch_is_not_waited_for():
+def test_the_next_step_does_not_wait_for_a_closed_batch():
     closed_batch = replace(BATCH, state=BatchState.CLOSED)
     workspace = replace(JUDGED, batches=(replace(OVERVIEW, batch=closed_batch, done=2, left=3),))
     assert find_next_step(workspace).page == "pages/releases.py"

@@ -1,4 +1,4 @@
-"""The outcome of an action is shown below the control that caused it, not above it out of sight."""
+"""The outcome of an action is shown below the control that caused it, not above it, out of sight."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def _list_notice_keys(function: ast.AST) -> set[str]:
 
 
 def _find_early_notices(source: str) -> list[str]:
-    """The notices after which their button, or a function that draws it, follows."""
+    """The notices that are shown before their button, or before a call of the function that shows it."""
     tree = ast.parse(source)
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     keys_by_function = {name: _list_notice_keys(node) for name, node in functions.items()}
-    early = []
+    early_notices = []
     for function in functions.values():
         notices = [
             (node.lineno, ast.unparse(node.args[0]))
@@ -36,15 +36,15 @@ def _find_early_notices(source: str) -> list[str]:
         ]
         for line, notice_key in notices:
             later = [node for node in ast.walk(function) if getattr(node, "lineno", 0) > line]
-            drawn_later = {
-                drawn_key
+            shown_later = {
+                shown_key
                 for node in later
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-                for drawn_key in keys_by_function.get(node.func.id, set())
+                for shown_key in keys_by_function.get(node.func.id, set())
             }.union(*(_list_notice_keys(node) for node in later))
-            if notice_key in drawn_later:
-                early.append(f"{function.name}: {notice_key}")
-    return early
+            if notice_key in shown_later:
+                early_notices.append(f"{function.name}: {notice_key}")
+    return early_notices
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -52,7 +52,7 @@ def test_no_outcome_is_shown_above_its_control(module):
     assert _find_early_notices(module.read_text(encoding="utf-8")) == []
 
 
-def test_an_outcome_above_its_control_is_noticed():
+def test_an_outcome_above_its_control_is_reported():
     source = """
 def show_page():
     show_notice("save")

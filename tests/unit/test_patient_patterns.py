@@ -82,7 +82,7 @@ _TEXTS = st.sampled_from([
 
 
 @given(st.lists(_TEXTS, max_size=6))
-def test_texts_may_have_hits_if_and_only_if_one_of_them_has(texts):
+def test_texts_may_have_hits_if_and_only_if_one_of_them_has_a_hit(texts):
     word_bits = reduce(or_, map(read_word_bits, texts), 0)
     assert may_have_hits(texts, word_bits=word_bits) == any(list_hits(text) for text in texts)
 

@@ -109,11 +109,12 @@ def test_unknown_region_is_a_key_error(exam):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"sex": "X"}, {"age": 4}, {"rows": 10, "columns": 10}, {"rows": 300, "columns": 900}]
+    "invalid_arguments",
+    [{"sex": "X"}, {"age": 4}, {"rows": 10, "columns": 10}, {"rows": 300, "columns": 900}],
 )
-def test_impossible_exam_is_refused(wrong):
+def test_impossible_exam_is_refused(invalid_arguments):
     with pytest.raises(ValueError, match=r"no such patient|no chest radiograph"):
-        render_exam(1, **wrong)
+        render_exam(1, **invalid_arguments)
 
 
 def test_chord_through_the_middle_of_a_ball_is_its_diameter():
@@ -130,13 +131,13 @@ def test_tube_across_the_beam_projects_as_a_cylinder():
     profile = project_tubes([tube], frame, 1, classes=(5.0,), blur=0.01)[:, 60]
     offsets = (np.arange(120) + 0.5) * 0.5 - 30.25
     expected = 2 * np.sqrt(np.clip(25 - offsets**2, 0, None))
-    assert np.abs(profile - expected).max() < 1.2  # at the rim the pixel is too coarse
+    assert np.abs(profile - expected).max() < 1.2  # the pixels are too coarse at the rim
     assert np.abs(profile - expected)[np.abs(offsets) < 4].max() < 0.25
 
 
 def test_tube_oblique_to_the_beam_has_longer_paths():
     frame = Frame(view=View.PA, rows=120, columns=120, spacing=0.5, turn=0.0, centre=0.0)
-    # 60 degrees to the beam: the path is 1 / cos 60 = 2 times as long
+    # 60 degrees to the image plane: the path is 1 / cos 60 = 2 times as long
     knots = np.array([[-40.0, 30.25, -40 * np.sqrt(3)], [40.0, 30.25, 40 * np.sqrt(3)]])
     path = project_tubes(
         [join_curves([sample_curve(knots, 4.0, step=0.1)])], frame, 1, classes=(4.0,), blur=0.01

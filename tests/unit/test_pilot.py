@@ -50,7 +50,7 @@ def estimate(answers, model=None, **columns):
     return estimate_pilot(encode_table(make_ratings(answers, **columns), NO_BOOTSTRAP).matrix, model=model)
 
 
-def test_a_large_pilot_gives_back_the_assumptions():
+def test_a_large_pilot_reproduces_the_assumptions_of_its_simulation():
     pilot = estimate(simulate_study(readers=30, cases=1500))
     assert (pilot.readers, pilot.cases, pilot.model) == (30, 1500, "m1")
     assumptions = pilot.assumptions
@@ -62,7 +62,7 @@ def test_a_large_pilot_gives_back_the_assumptions():
         assert getattr(assumptions, name) == pytest.approx(getattr(PLANNED, name), abs=tolerance), name
 
 
-def test_the_variances_are_those_of_an_analysis_of_variance():
+def test_the_variances_equal_those_of_an_analysis_of_variance():
     # Two readers, four cases: correct 1 1 1 0 and 1 0 0 0; grand mean 1/2, reader means 3/4 and 1/4, case
     # means 1, 1/2, 1/2, 0. MS readers = 4 (1/16 + 1/16) = 1/2, MS cases = 2 (1/4 + 1/4) / 3 = 1/3, MS rest =
     # (2 - 1/2 - 1) / 3 = 1/6. Readers (1/2 - 1/6) / 4 = 1/12, cases (1/3 - 1/6) / 2 = 1/12.
@@ -127,7 +127,7 @@ def simulate_arms(planned, *, readers, cases, seed=3):
 
 
 @pytest.mark.slow
-def test_a_pilot_with_two_arms_gives_back_the_assumptions():
+def test_a_pilot_with_two_arms_reproduces_the_assumptions_of_its_simulation():
     planned = ArmAssumptions(first_accuracy=0.82, second_accuracy=0.74, spread=0.05, arm_spread=0.03)
     texts = simulate_arms(planned, readers=30, cases=1200)
     tables = [make_ratings({"ref": "A" * 1200}).assign(arm="")]

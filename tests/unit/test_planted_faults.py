@@ -47,7 +47,7 @@ def test_masked_numbers_are_scattered_and_depend_on_the_secret():
     masked = [IdMask(secret=5).mask(number) for number in range(1, 1001)]
     assert len(set(masked)) == 1000
     increases = sum(later > before for before, later in pairwise(masked))
-    assert 400 < increases < 600  # a random draw would contain half of them
+    assert 400 < increases < 600  # in a random order, about half of the steps go up
     assert IdMask(secret=6).mask(1) != masked[0]
 
 
@@ -73,8 +73,8 @@ def test_each_fault_changes_only_its_own_field():
     assert with_prior.stem == "Compared with the previous radiograph, is there a nodule?"
     wrong_side = make_faulty_question(SINGLE, PlantedFault.WRONG_SIDE)
     assert (wrong_side.answer, wrong_side.explanation) == ((1,), "The right costophrenic angle is blunted.")
-    not_there = make_faulty_question(CLOSED, PlantedFault.ABSENT_FINDING)
-    assert not_there.explanation.startswith(f"{CLOSED.explanation} There is also ")
+    absent_finding = make_faulty_question(CLOSED, PlantedFault.ABSENT_FINDING)
+    assert absent_finding.explanation.startswith(f"{CLOSED.explanation} There is also ")
 
 
 def test_a_reported_finding_is_never_added_as_absent():
@@ -90,7 +90,7 @@ def test_an_unsuitable_question_gets_no_fault():
     assert make_faulty_question(CLOSED, PlantedFault.SECOND_CORRECT_OPTION) is None  # it has no options
     assert (
         make_faulty_question(CLOSED, PlantedFault.ABSENT_FINDING, report="") is None
-    )  # an absent finding has no known location
+    )  # without a report, no finding is known to be absent
 
 
 @pytest.mark.parametrize("fault", PlantedFault)
@@ -106,7 +106,7 @@ def make_verdict(decision: Decision, *errors: ErrorKind, **correction) -> Verdic
     )  # fmt: skip
 
 
-def test_a_fault_is_found_only_if_named_or_mended():
+def test_a_fault_is_found_only_if_it_is_named_or_corrected():
     key = PlantedFault.KEY_SWAPPED
     assert classify_detection(key, make_verdict(Decision.REJECT, ErrorKind.WRONG_KEY)) is FaultDetection.FOUND
     assert classify_detection(key, make_verdict(Decision.REVISE, answer=(0,))) is FaultDetection.FOUND
@@ -122,7 +122,7 @@ def test_a_fault_is_found_only_if_named_or_mended():
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "changes",
     [
         {"repeat_share": 0.6},
         {"min_distance": 0},
@@ -132,6 +132,6 @@ def test_a_fault_is_found_only_if_named_or_mended():
         {"planted_count": 1, "faults": ()},
     ],
 )
-def test_an_invalid_hidden_plan_is_refused(wrong):
+def test_an_invalid_hidden_plan_is_refused(changes):
     with pytest.raises(InvalidValue):
-        HiddenPlan(**wrong)
+        HiddenPlan(**changes)

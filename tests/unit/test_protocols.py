@@ -1,4 +1,4 @@
-"""The canonical text of a protocol, its hash, and what a file of it may contain."""
+"""The canonical text of a protocol, its hash, and what its file may contain."""
 
 from __future__ import annotations
 

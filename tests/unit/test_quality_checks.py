@@ -1,4 +1,4 @@
-"""The four structural checks, and the fast test that makes them unnecessary for most questions."""
+"""The four structural checks, and the quick test that makes them unnecessary for most questions."""
 
 from collections import Counter
 
@@ -57,7 +57,7 @@ def test_a_complete_question_passes_all_four_checks():
     assert check_question(make_question(), expected=COMPLETE, minimum_explanation=20) == ()
 
 
-def test_v1_requires_four_options_of_a_choice_question():
+def test_the_schema_check_requires_four_options_of_a_choice_question():
     assert check_schema(make_question(options=("a", "b", "c")), expected=COMPLETE).reason == "3 instead of 4"
     assert (
         check_schema(make_question(format=AnswerFormat.OPEN, options=(), answer="fluid"), expected=COMPLETE)
@@ -77,11 +77,11 @@ def test_v1_requires_four_options_of_a_choice_question():
         ({"boxes": (make_box("undefined"),)}, "boxes.label"),
     ],
 )
-def test_v2_finds_values_converted_to_text(changes, field):
+def test_the_type_check_finds_values_converted_to_text(changes, field):
     assert check_types(make_question(**changes)).field == field
 
 
-def test_v2_accepts_none_as_an_option():
+def test_the_type_check_accepts_none_as_an_option():
     assert check_types(make_question(options=("Effusion", "None", "Consolidation", "Cardiomegaly"))) is None
 
 
@@ -95,21 +95,21 @@ def test_v2_accepts_none_as_an_option():
         ({"stem": "Which is it? A) Effusion B) Line"}, "stem"),
     ],
 )
-def test_v3_finds_formatting_problems(changes, field):
+def test_the_format_check_finds_formatting_problems(changes, field):
     assert check_format(make_question(**changes), minimum_explanation=20).field == field
 
 
-def test_v3_accepts_figures_with_letters_in_the_stem():
+def test_the_format_check_accepts_figures_with_letters_in_the_stem():
     question = make_question(stem="An injury is seen in Figure A. It is treated as in Figure B. What is it?")
     assert check_format(question, minimum_explanation=20) is None
 
 
-def test_v3_leaves_a_missing_explanation_to_v4():
+def test_a_missing_explanation_is_a_problem_of_the_completeness_check_only():
     assert check_format(make_question(explanation=""), minimum_explanation=20) is None
     assert check_completeness(make_question(explanation=""), expected=COMPLETE).field == "explanation"
 
 
-def test_v4_names_all_missing_fields_together():
+def test_the_completeness_check_names_all_missing_fields_together():
     problem = check_completeness(
         make_question(explanation=" ", difficulty=None, category="", task=None, boxes=(make_box(""),)),
         expected=COMPLETE,
@@ -118,17 +118,17 @@ def test_v4_names_all_missing_fields_together():
     assert problem.check is Check.COMPLETENESS
 
 
-BARE = Expectations(fields=frozenset())
+NOTHING_EXPECTED = Expectations(fields=frozenset())
 
 
 def test_a_question_without_fields_that_its_format_does_not_have_passes_all_checks():
     question = make_question(explanation="", difficulty=None, category=None, task=None, boxes=(make_box(""),))
-    assert check_question(question, expected=BARE, minimum_explanation=20) == ()
+    assert check_question(question, expected=NOTHING_EXPECTED, minimum_explanation=20) == ()
 
 
-def test_number_of_options_is_checked_only_where_the_format_promises_one():
+def test_the_number_of_options_is_checked_only_if_the_format_promises_a_number():
     question = make_question(options=("a", "b", "c", "d", "e"))
-    assert check_schema(question, expected=BARE) is None
+    assert check_schema(question, expected=NOTHING_EXPECTED) is None
     assert check_schema(question, expected=Expectations(fields=frozenset(), option_count=5)) is None
     assert check_schema(question, expected=COMPLETE).reason == "5 instead of 4"
 
@@ -201,12 +201,16 @@ def test_a_block_has_the_results_of_its_questions_one_by_one(choices):
     )
     result = check_block(QuestionBlock(rows=rows, expected={1: COMPLETE}, due=due))
     for check in QUESTION_CHECKS:
-        single = [
+        check_results = [
             (row[0], apply_check(check, row_to_checked_question(row, {1: COMPLETE}, {}), due[0].settings))
             for row in rows
         ]
         assert result.problems[check] == [
-            (number, one.problem.field, one.problem.reason) for number, one in single if one.problem
+            (number, check_result.problem.field, check_result.problem.reason)
+            for number, check_result in check_results
+            if check_result.problem
         ]
-        assert result.missing[check] == Counter(one.missing_need for _, one in single if one.missing_need)
+        assert result.missing[check] == Counter(
+            check_result.missing_need for _, check_result in check_results if check_result.missing_need
+        )
     assert set(result.problems) <= set(CHECKS)

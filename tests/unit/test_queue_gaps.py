@@ -1,4 +1,4 @@
-"""The gaps of a reviewer's queue: the fast search agrees with the exhaustive one."""
+"""The gaps of a reviewer's queue: the fast search agrees with an exhaustive search."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def queues(draw):
 
 def find_gaps_by_scan(queue, taken_gaps, *, exam_row_id, after_position):
     """Every gap that fits, in the order of the queue."""
-    open_ = [index for index, entry in enumerate(queue) if entry.state is AssignmentState.OPEN]
-    exam_in_queue = after_position == 0 and exam_row_id in {entry.exam_row_id for entry in queue}
+    open_indices = [index for index, entry in enumerate(queue) if entry.state is AssignmentState.OPEN]
+    is_exam_in_queue = after_position == 0 and exam_row_id in {entry.exam_row_id for entry in queue}
     gaps = []
-    for index in range(open_[0], open_[-1]) if open_ else ():
+    for index in range(open_indices[0], open_indices[-1]) if open_indices else ():
         exam_before, exam_after = queue[index].exam_row_id, queue[index + 1].exam_row_id
         is_next_to_exam = exam_row_id in (exam_before, exam_after)
         if (
@@ -46,7 +46,7 @@ def find_gaps_by_scan(queue, taken_gaps, *, exam_row_id, after_position):
             or compute_position_between(queue, index) == queue[index].position
         ):
             continue
-        if is_next_to_exam if exam_in_queue else not is_next_to_exam and exam_before != exam_after:
+        if is_next_to_exam if is_exam_in_queue else not is_next_to_exam and exam_before != exam_after:
             gaps.append(index)
     return gaps
 
@@ -56,10 +56,12 @@ GAP_REQUESTS = st.tuples(st.integers(1, 5), st.just(0) | st.integers(0, 20), st.
 
 @given(queues(), st.lists(GAP_REQUESTS, max_size=12))
 @pytest.mark.slow
-def test_a_gap_is_chosen_from_all_free_suitable_gaps(queue, asked):
+def test_a_gap_is_chosen_from_all_free_suitable_gaps(queue, requests):
     gaps, taken_gaps = QueueGaps(queue), set[int]()
-    for exam, after_position, pick in asked:
+    for exam, after_position, random_number in requests:
         suitable = find_gaps_by_scan(queue, taken_gaps, exam_row_id=exam, after_position=after_position)
-        expected = suitable[pick % len(suitable)] if suitable else None
-        assert gaps.take_gap(exam_row_id=exam, min_index=after_position, random_number=pick) == expected
+        expected = suitable[random_number % len(suitable)] if suitable else None
+        assert (
+            gaps.take_gap(exam_row_id=exam, min_index=after_position, random_number=random_number) == expected
+        )
         taken_gaps.add(expected)

@@ -133,7 +133,7 @@ def test_different_readers_in_each_arm_are_nested():
     assert fixed_cases.se**2 == pytest.approx(sum(group.var(ddof=1) / 2 for group in groups))
 
 
-def test_an_arm_of_half_of_the_cases_has_no_obuchowski_rockette_analysis():
+def test_an_arm_with_half_of_the_cases_gives_no_obuchowski_rockette_analysis():
     first, second = (get_scores(simulate_arms(), arm) for arm in ("aided", "plain"))
     first[:20] = np.nan
     assert [row.method for row in compare_arms(first, second)] == [
@@ -166,10 +166,10 @@ def test_one_arm_has_no_comparison_of_arms():
 # --------------------------------------------------------------------------------------------- helpers
 
 
-HELPED = {"ref": "0" * 40, "r1": "1" * 40, "r2": "0" * 40, "r3": "0" * 40, "m1": "0" * 40}
+HELPER_FLAGS = {"ref": "0" * 40, "r1": "1" * 40, "r2": "0" * 40, "r3": "0" * 40, "m1": "0" * 40}
 
 
-def make_reading(seed=1, cases=40):
+def simulate_answers(seed=1, cases=40):
     rng = np.random.default_rng(seed)
     return {"ref": "A" * cases} | {
         rater: "".join(rng.choice(["A", "B"], p=[share, 1 - share], size=cases))
@@ -177,22 +177,22 @@ def make_reading(seed=1, cases=40):
     }
 
 
-def test_readers_who_set_the_reference_are_in_the_second_result_only():
-    answers = make_reading()
-    measures = measure_answers(answers, set_reference=HELPED)
+def test_readers_who_set_the_reference_are_only_in_the_result_that_includes_helpers():
+    answers = simulate_answers()
+    measures = measure_answers(answers, set_reference=HELPER_FLAGS)
     independent = find_only(measures.mrmc, random_readers=True, includes_helpers=False)
-    everybody = find_only(measures.mrmc, random_readers=True, includes_helpers=True)
-    assert (independent.readers, everybody.readers) == (2, 3)
+    all_readers = find_only(measures.mrmc, random_readers=True, includes_helpers=True)
+    assert (independent.readers, all_readers.readers) == (2, 3)
     without_r1 = measure_answers({name: text for name, text in answers.items() if name != "r1"})
     assert independent.p == find_only(without_r1.mrmc, random_readers=True).p
-    assert everybody.p == find_only(measure_answers(answers).mrmc, random_readers=True).p
+    assert all_readers.p == find_only(measure_answers(answers).mrmc, random_readers=True).p
 
 
 def test_without_an_independent_reader_the_comparison_is_not_defined():
     set_reference = {
-        name: "1" * 40 if name.startswith("r") and name != "ref" else "0" * 40 for name in HELPED
+        name: "1" * 40 if name.startswith("r") and name != "ref" else "0" * 40 for name in HELPER_FLAGS
     }
-    measures = measure_answers(make_reading(), set_reference=set_reference)
+    measures = measure_answers(simulate_answers(), set_reference=set_reference)
     independent = find_only(measures.mrmc, random_readers=True, includes_helpers=False)
     assert (independent.difference, independent.note) == (
         None, "not defined: every reader helped to set the reference",
@@ -203,7 +203,7 @@ def test_without_an_independent_reader_the_comparison_is_not_defined():
 
 
 def test_two_exams_of_a_patient_are_one_cluster():
-    answers = make_reading()
+    answers = simulate_answers()
     doubled = {rater: text * 2 for rater, text in answers.items()}
     exam = [str(index) for index in range(80)]
     table = make_ratings(doubled).assign(exam=exam * len(doubled))
@@ -226,7 +226,7 @@ def test_an_exam_of_two_patients_is_refused():
         compute_measures(table, settings=NO_BOOTSTRAP)
 
 
-def test_a_partly_stated_patient_replaces_the_exam():
+def test_a_patient_stated_on_some_lines_replaces_the_exam_as_cluster():
     # q1 and q2 share a patient that the reference's lines do not state
     table = make_ratings({"ref": "ABAB", "r1": "ABBA"}).assign(exam=list("abcd") * 2)
     table["patient"] = [""] * 4 + ["p", "p", "", ""]
@@ -235,7 +235,7 @@ def test_a_partly_stated_patient_replaces_the_exam():
 
 
 def test_a_model_with_missing_answers_is_compared_on_common_questions_with_a_warning():
-    answers = make_reading()
+    answers = simulate_answers()
     answers["m1"] = answers["m1"][:30] + " " * 10
     common = find_only(measure_answers(answers).mrmc, random_readers=True)
     assert common.cases == 30
@@ -244,9 +244,12 @@ def test_a_model_with_missing_answers_is_compared_on_common_questions_with_a_war
     )
     settings = replace(NO_BOOTSTRAP, missing_answers=MissingAnswers.WRONG)
     measures = measure_answers(answers, settings)
-    wrong = find_only(measures.mrmc, random_readers=True)
-    filled = measure_answers(answers | {"m1": answers["m1"].replace(" ", "B")})
-    assert (wrong.cases, wrong.p) == (40, find_only(filled.mrmc, random_readers=True).p)
-    assert wrong.note == "10 questions without an answer of the model count as incorrect"
+    missing_as_wrong = find_only(measures.mrmc, random_readers=True)
+    with_wrong_answers = measure_answers(answers | {"m1": answers["m1"].replace(" ", "B")})
+    assert (missing_as_wrong.cases, missing_as_wrong.p) == (
+        40,
+        find_only(with_wrong_answers.mrmc, random_readers=True).p,
+    )
+    assert missing_as_wrong.note == "10 questions without an answer of the model count as incorrect"
     assert find_only(measures.accuracy, rater="m1").n == 40
     assert find_only(measures.agreement, a="m1", b="r1").n == 30

@@ -59,14 +59,14 @@ def compute_slots_by_reader(design, *, readers=4, scored=20, training=0, shuffle
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 6, 9])
-def test_each_value_is_equally_often_in_each_column(size):
+def test_each_value_of_a_latin_square_is_equally_often_in_each_column(size):
     square = latin_square(size)
     for column in zip(*square, strict=True):
         assert set(Counter(column).values()) == {len(square) // size}
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 6, 9])
-def test_each_value_follows_every_other_equally_often(size):
+def test_each_value_of_a_latin_square_follows_every_other_equally_often(size):
     adjacent_pairs = Counter(pair for row in latin_square(size) for pair in pairwise(row))
     assert len(adjacent_pairs) == size * (size - 1)
     assert len(set(adjacent_pairs.values())) == 1
@@ -134,7 +134,7 @@ def test_more_readers_per_case_than_exist_are_refused():
         compute_slots_by_reader(make_design(crossing=Crossing.PARTS, readers_per_case=3), readers=2)
 
 
-def test_a_crossover_reads_every_case_once_in_each_arm():
+def test_readers_of_a_crossover_read_every_case_once_in_each_arm():
     for slots in compute_slots_by_reader(make_crossover()).values():
         slot_counts = Counter((slot.case_id, slot.arm) for slot in slots)
         assert len(slot_counts) == 40
@@ -160,7 +160,7 @@ def test_each_arm_comes_first_for_half_of_the_readers_of_a_case():
         assert sorted(arms) == ["with", "with", "without", "without"]
 
 
-def test_each_arm_is_the_start_for_half_of_the_readers():
+def test_half_of_the_readers_start_with_each_arm():
     assert Counter(slots[0].arm for slots in compute_slots_by_reader(make_crossover()).values()) == {
         "with": 2,
         "without": 2,

@@ -1,4 +1,4 @@
-"""The cache of sign-ins that this process has verified, for files that are the same for all."""
+"""The cache of sign-ins that this process has verified, used for files that are the same for all people."""
 
 from __future__ import annotations
 

@@ -71,12 +71,12 @@ def test_a_shipped_prompt_has_the_name_and_the_variables_of_its_stage(stage):
 def find_enums(schema):
     """All closed lists of a schema, as sets."""
     if isinstance(schema, dict):
-        found = [frozenset(schema["enum"])] if "enum" in schema else []
-        return found + [enum for part in schema.values() for enum in find_enums(part)]
+        enums = [frozenset(schema["enum"])] if "enum" in schema else []
+        return enums + [enum for part in schema.values() for enum in find_enums(part)]
     return [enum for part in schema for enum in find_enums(part)] if isinstance(schema, list) else []
 
 
-def test_the_closed_lists_of_the_prompts_are_those_of_the_code():
+def test_the_closed_lists_of_the_prompts_equal_those_of_the_code():
     enums = {
         stage.name: set(find_enums(parse_prompt(stage.read_shipped_prompt()).schema)) for stage in STAGES
     }
@@ -98,7 +98,7 @@ def test_a_sentence_with_two_regions_is_split_as_in_the_paper():
         ]
     }
     material, left_out = read(REGION_STAGE, make_exam_material(), reply)
-    assert [(item.sentences, item.region) for item in material.statements] == [
+    assert [(statement.sentences, statement.region) for statement in material.statements] == [
         ((1,), "cardiac silhouette"),
         ((1,), "mediastinum"),
         ((2,), "left lung"),
@@ -121,7 +121,7 @@ def test_a_sentence_with_two_regions_is_split_as_in_the_paper():
 def test_a_pair_that_breaks_a_rule_is_left_out(pair, kind):
     reply = {"pairs": [make_pair(2, "There is a left effusion.", "left lung"), pair]}
     material, left_out = read(REGION_STAGE, make_exam_material(), reply)
-    assert [item.region for item in material.statements] == ["left lung"]
+    assert [statement.region for statement in material.statements] == ["left lung"]
     assert left_out == {kind: 1, "sentence without a region": 1}
 
 
@@ -249,8 +249,8 @@ def test_the_schema_limits_the_number_of_questions_in_a_reply(stage, name, numbe
 def list_schema_parts(schema):
     """All parts of a schema that have a type."""
     if isinstance(schema, dict):
-        here = [schema] if isinstance(schema.get("type"), str) else []
-        return here + [part for inner in schema.values() for part in list_schema_parts(inner)]
+        own_part = [schema] if isinstance(schema.get("type"), str) else []
+        return own_part + [part for inner in schema.values() for part in list_schema_parts(inner)]
     return [part for inner in schema for part in list_schema_parts(inner)] if isinstance(schema, list) else []
 
 
@@ -290,13 +290,13 @@ def test_prompts_for_short_replies_request_and_allow_fewer_questions(stage, stat
         assert set(part["required"]) == set(part["properties"]) == {str(number) for number in numbers}
 
 
-def test_closed_answers_may_be_written_in_any_case():
+def test_closed_answers_may_be_written_in_upper_or_lower_case():
     material, _ = read(QUESTION_STAGE, GROUNDED, write_reply("closed", answer="Yes."))
     assert len(material.questions) == 11
 
 
 # --------------------------------------------------------------------------------------------------- ReXVQA
-def test_bullets_keep_the_hierarchy_and_the_sentences_that_they_are_from():
+def test_bullets_keep_the_hierarchy_and_the_numbers_of_their_sentences():
     reply = {
         "structures": [
             {
@@ -327,12 +327,12 @@ def test_bullets_keep_the_hierarchy_and_the_sentences_that_they_are_from():
 def test_a_sentence_is_covered_if_bullets_that_cite_it_contain_half_of_its_content_words():
     sentences = ("There is no pleural effusion or pneumothorax.", "The heart is mildly enlarged.")
     # Content words of the first: no, pleural, effusion, pneumothorax; two of four are half.
-    half = Statement(text="Pleura: no effusion", sentences=(1,))
-    other = Statement(text="Heart: mild enlargement", sentences=(1,))
-    assert find_uncovered(sentences, (half, other)) == (sentences[1],)
+    cites_first = Statement(text="Pleura: no effusion", sentences=(1,))
+    unrelated = Statement(text="Heart: mild enlargement", sentences=(1,))
+    assert find_uncovered(sentences, (cites_first, unrelated)) == (sentences[1],)
     cites_second = Statement(text="Heart: mild enlargement", sentences=(2,))
     # Words match if their first five letters do: heart and enlarged, but not mildly; two of three words.
-    assert find_uncovered(sentences, (half, cites_second)) == ()
+    assert find_uncovered(sentences, (cites_first, cites_second)) == ()
     assert find_uncovered(sentences, ()) == sentences
     assert find_uncovered((), ()) == ()
 
@@ -340,8 +340,8 @@ def test_a_sentence_is_covered_if_bullets_that_cite_it_contain_half_of_its_conte
 def test_every_sentence_is_covered_by_bullets_that_repeat_it():
     material = make_exam_material()
     lines = list(enumerate(material.sentences, start=1))
-    after, left_out = read(BULLET_STAGE, material, write_bullets(lines))
-    assert len(after.statements) == 2
+    with_bullets, left_out = read(BULLET_STAGE, material, write_bullets(lines))
+    assert len(with_bullets.statements) == 2
     assert left_out == {}
 
 
@@ -360,6 +360,6 @@ def test_a_multiple_choice_question_that_breaks_a_rule_is_left_out(changes, kind
     reply = write_rexvqa_questions([(1, "(normal) Heart: normal")])
     reply["questions"][0] |= changes
     material = replace(make_exam_material(), statements=(Statement(text="Heart: normal", sentences=(1,)),))
-    after, left_out = read(MCQ_STAGE, material, reply)
-    assert len(after.questions) == (0 if kind == "reply of another form" else 4)
+    with_questions, left_out = read(MCQ_STAGE, material, reply)
+    assert len(with_questions.questions) == (0 if kind == "reply of another form" else 4)
     assert left_out == {kind: 1}

@@ -84,11 +84,11 @@ def test_boxes_on_several_stretched_grids_are_written_on_the_first():
     assert [box.box for box in record.boxes] == [(10, 20, 30, 40), (20, 80, 60, 160)]
 
 
-@pytest.mark.parametrize("other", [None, BoxGrid(width=448, height=448, fit=BoxFit.LETTERBOX)])
-def test_boxes_on_grids_without_a_common_scale_are_not_written(other):
+@pytest.mark.parametrize("other_grid", [None, BoxGrid(width=448, height=448, fit=BoxFit.LETTERBOX)])
+def test_boxes_on_grids_without_a_common_scale_are_not_written(other_grid):
     gemex = BoxGrid(width=224, height=224, fit=BoxFit.LETTERBOX)
     with pytest.raises(InvalidValue, match=r"boxes: are on several grids .*import the images first"):
-        question_to_record(make_question_on_grids(gemex, other), exam_to_record(EXAM, {}))
+        question_to_record(make_question_on_grids(gemex, other_grid), exam_to_record(EXAM, {}))
 
 
 def test_the_columns_of_a_question_keep_the_grid_of_each_box():

@@ -1,4 +1,4 @@
-"""Names in a release, and the refusal of an empty one."""
+"""Names in a release, and the refusal of an empty release."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def test_spaces_around_a_name_are_removed():
     assert validate_name(" v1 ") == "v1"
 
 
-def test_a_release_of_nothing_is_refused_with_the_reasons():
+def test_an_empty_release_is_refused_with_the_reasons():
     with pytest.raises(Refused, match="No question of 'chest' has been judged"):
         check_not_empty("chest", Tally(), None, None)
     with pytest.raises(Refused, match=r"can be released: rejected \(2\)\."):

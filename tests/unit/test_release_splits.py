@@ -1,4 +1,4 @@
-"""Splits of a release: linked exams are never in two of them."""
+"""Splits of a release: linked exams are never in two splits."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ def test_another_seed_gives_another_split():
     )
 
 
-def assign_groups(split_by_exam, exams):
+def pair_with_splits(split_by_exam, exams):
     return [(split_by_exam[exam.exam], exam) for exam in exams]
 
 
 def test_leaks_of_a_patient_and_an_image_are_found():
     exams = [make_exam("a", "x", patient="P"), make_exam("b", "y", patient="p"), make_exam("c", "x")]
     split_by_exam = {"a": Split.TRAIN, "b": Split.PRIVATE, "c": Split.TEST}
-    assert [str(leak) for leak in find_leaks(assign_groups(split_by_exam, exams))] == [
+    assert [str(leak) for leak in find_leaks(pair_with_splits(split_by_exam, exams))] == [
         "patient p is in train (exam a) and in private (exam b)",
         "image x is in train (exam a) and in test (exam c)",
     ]
@@ -121,10 +121,10 @@ EXAM_LINKS = st.lists(
 )
 
 
-@given(ties=EXAM_LINKS, share=st.floats(0.05, 0.95), seed=st.integers(0, 2**31))
-def test_a_split_never_leaks(ties, share, seed):
+@given(links=EXAM_LINKS, share=st.floats(0.05, 0.95), seed=st.integers(0, 2**31))
+def test_a_split_never_leaks(links, share, seed):
     plan = SplitPlan(private_share=share / 2, valid_share=(1 - share) / 2, test_share=share / 4, seed=seed)
-    assert find_leaks(assign_groups(assign_splits(cluster_exams(ties), plan), ties)) == []
+    assert find_leaks(pair_with_splits(assign_splits(cluster_exams(links), plan), links)) == []
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, float("nan")])
@@ -133,7 +133,7 @@ def test_an_invalid_private_share_is_refused(share):
         SplitPlan(private_share=share, seed=1)
 
 
-def test_shares_that_leave_nothing_for_the_rest_are_refused():
+def test_shares_that_leave_nothing_for_the_training_split_are_refused():
     with pytest.raises(InvalidValue, match=r"below 1 together, not 1\.1"):
         SplitPlan(private_share=0.5, valid_share=0.3, test_share=0.3, seed=1)
 
@@ -141,13 +141,13 @@ def test_shares_that_leave_nothing_for_the_rest_are_refused():
 def test_the_planned_shares_are_met_and_the_private_split_does_not_depend_on_the_others():
     plan = SplitPlan(private_share=0.3, valid_share=0.1, test_share=0.2, seed=7)
     clusters = cluster_exams(make_exam(f"e{i}") for i in range(10_000))
-    splits, before = assign_splits(clusters, plan), assign_splits(clusters, PLAN)
+    splits, private_only = assign_splits(clusters, plan), assign_splits(clusters, PLAN)
     counts = Counter(splits.values())
     assert {split: round(counts[split] / 10_000, 2) for split in plan.shares} == pytest.approx(
         {Split.TRAIN: 0.4, Split.VALID: 0.1, Split.TEST: 0.2, Split.PRIVATE: 0.3}, abs=0.02
     )
     assert {exam for exam, split in splits.items() if split is Split.PRIVATE} == {
-        exam for exam, split in before.items() if split is Split.PRIVATE
+        exam for exam, split in private_only.items() if split is Split.PRIVATE
     }
 
 

@@ -93,7 +93,7 @@ def test_an_unapplied_correction_is_found(folder):
     assert list_faults(folder) == "gold.jsonl: question 'Q2': answer differs from corrections.jsonl"
 
 
-def test_restored_boxes_are_found(folder):
+def test_boxes_that_contradict_a_correction_are_found(folder):
     path = folder / "gold.jsonl"
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     records[3]["boxes"] = [{"radiograph": "pa", "label": "x", "box": [1, 1, 2, 2]}]

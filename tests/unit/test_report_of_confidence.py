@@ -93,15 +93,15 @@ def test_the_mean_auc_of_readers_equals_a_jackknife_in_a_loop():
     scores, truth = simulate_readers()
     cases, readers = scores.shape
     aucs = np.array([roc_auc_score(truth, column) for column in scores.T])
-    left_out = np.array(
+    leave_one_out_aucs = np.array(
         [
             [roc_auc_score(np.delete(truth, case), np.delete(column, case)) for column in scores.T]
             for case in range(cases)
         ]
     )
-    covariance = np.cov(left_out.T) * (cases - 1) ** 2 / cases
-    shared = (covariance.sum() - np.trace(covariance)) / (readers * (readers - 1))
-    expected_se = np.sqrt((aucs.var(ddof=1) + readers * max(0.0, shared)) / readers)
+    covariance = np.cov(leave_one_out_aucs.T) * (cases - 1) ** 2 / cases
+    mean_covariance = (covariance.sum() - np.trace(covariance)) / (readers * (readers - 1))
+    expected_se = np.sqrt((aucs.var(ddof=1) + readers * max(0.0, mean_covariance)) / readers)
     [mean] = [
         row
         for row in measure_readers(scores, truth).reader_means
@@ -126,9 +126,9 @@ def test_reader_means_equal_the_means_over_all_answers():
 
 
 def make_study_with_probabilities():
-    """Three readers without confidences, and two models with 40 yes/no questions; one states probabilities.
+    """Three readers without confidences, and two models with 40 yes/no questions.
 
-    Its first reply has no answer. Its stated probabilities rise from 0.6 to 0.99.
+    The first model states probabilities, which rise from 0.6 to 0.99. Its first reply has no answer.
     """
     data = simulate_study(Size(readers=3, models=2, cases=40, target=1, before=None))
     cases = tuple(
@@ -177,7 +177,7 @@ def test_a_model_that_states_probabilities_has_a_calibration_and_an_auc():
     table = build_ratings(data)
     stated = table[table["probability"] != ""]
     assert set(stated["rater"]) == {"model 01"}
-    assert len(stated) == 39  # the reply without an answer has none
+    assert len(stated) == 39  # the reply without an answer has no probability
     report = build_report(data)
     overall = [row for row in report.tables.calibration if row.task == "all"]
     assert [(row.rater, row.n) for row in overall] == [("model 01", 39)]

@@ -99,7 +99,7 @@ def test_a_body_without_a_length_is_refused_above_the_limit():
     pieces = iter([b"x" * MIB] * 100)
     status, headers = send_request("/review/draft", pieces)
     assert (status, headers["connection"], BODY_LENGTHS) == (413, "close", [])
-    assert len(list(pieces)) == 94  # three were counted, three discarded
+    assert len(list(pieces)) == 94  # three pieces were counted, three discarded
 
 
 def test_a_stalled_body_times_out():

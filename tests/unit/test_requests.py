@@ -1,4 +1,4 @@
-"""What the app's own routes share: only our pages write, errors have their status, JSON is valid."""
+"""What the app's own routes share: only its own pages may write, errors have their status, JSON is valid."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_possible_cross_site_request_is_refused(client, headers):
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000, b"NaN", b'{"a": "\xff"}'])
-def test_what_is_not_json_is_refused(client, content):
+def test_invalid_json_is_refused(client, content):
     response = post_and_wait(client, content)
     assert (response.status_code, response.json()["kind"]) == (400, "UnreadableRequest")
 

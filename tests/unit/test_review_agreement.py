@@ -63,7 +63,7 @@ SECOND_DECISIONS = (
 
 @pytest.fixture(scope="module")
 def agreement() -> GroupAgreement:
-    """Forty questions that two reviewers decide as above."""
+    """Forty questions that two reviewers decide as in the two lists above."""
     (agreement_of_pair,) = compute_agreement(
         [
             make_shared_question(

@@ -52,7 +52,7 @@ def test_the_model_decides_against_the_majority_if_two_reviewers_guess():
     consensus = compute_consensus(make_verdicts(votes), settled)
     assert consensus.changed > 5
     assert consensus.model_agrees.estimate > consensus.majority_agrees.estimate
-    guess = consensus.confusion[3][Decision.ACCEPT][Decision.ACCEPT]
-    assert guess.low < 0.5 < guess.high
-    # REVISE was never stated, so nobody's errors in it are known
+    share_of_guesser = consensus.confusion[3][Decision.ACCEPT][Decision.ACCEPT]
+    assert share_of_guesser.low < 0.5 < share_of_guesser.high
+    # nobody chose REVISE, so no error rate is known for it
     assert format_share(consensus.confusion[1][Decision.REVISE][Decision.REVISE]) == "not defined"

@@ -76,7 +76,7 @@ def find_rate(rates, name):
 
 # ------------------------------------------------------------------------------------------------- errors
 def make_120_judgements():
-    """ReXVQA's outcome of 120 reviewed questions: 13, 8, 6 and 4 with an error (its section 3.3.3)."""
+    """ReXVQA's outcome of 120 reviewed questions: 13, 8, 6 and 4 with an error (paper, section 3.3.3)."""
     error_kinds = (
         [ErrorKind.SEVERAL_CORRECT] * 13
         + [ErrorKind.COMPARISON] * 8

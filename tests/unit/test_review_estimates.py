@@ -1,4 +1,4 @@
-"""Dataset estimates from a reviewed sample: the measures' figures, bounds, plans and the rule."""
+"""Dataset estimates from a reviewed sample: rates, bounds, planned sample sizes, and the limit on errors."""
 
 from __future__ import annotations
 
@@ -137,11 +137,11 @@ def test_an_unjudged_cell_is_not_estimated():
 
 
 def draw_by_two_plans(random, tiers, wrong):
-    """Judge two draws: 5 % of tier 0 and 30 % of tier 1 of the first 600 questions, the reverse of all."""
+    """Judge two draws: 5 % of tier 0 and 30 % of tier 1 of the first 600 questions; 30 % and 5 % of all."""
     judged = np.zeros(len(tiers), dtype=bool)
-    for through, shares in ((600, (0.05, 0.3)), (len(tiers), (0.3, 0.05))):
+    for end, shares in ((600, (0.05, 0.3)), (len(tiers), (0.3, 0.05))):
         for tier, share in enumerate(shares):
-            frame = np.flatnonzero((tiers == tier) & (np.arange(len(tiers)) < through))
+            frame = np.flatnonzero((tiers == tier) & (np.arange(len(tiers)) < end))
             judged[random.choice(frame, round(share * len(frame)), replace=False)] = True
     # the questions of a cell had the same joint chance of being drawn
     cells = [f"{tier} {index < 600}" for index, tier in enumerate(tiers)]
@@ -173,7 +173,7 @@ def test_overlapping_draws_with_different_plans_combine_without_bias():
 
 
 def test_an_estimate_of_many_rounds_is_inside_its_interval():
-    # 12 rounds of 3 tiers: Jeffreys' prior in each cell moved the lower limit up to the estimate
+    # 12 rounds of 3 tiers: with Jeffreys' prior in each cell, the lower limit was as high as the estimate
     cells = {f"{round_} {tier}": (333, 33, 1) for round_ in range(12) for tier in "abc"}
     rate = find_error_rate(estimate_rates(make_sample(cells)), ErrorKind.SEVERAL_CORRECT).rate
     assert [format_percent(value) for value in (rate.low, rate.estimate, rate.high)] == [

@@ -1,4 +1,4 @@
-"""Splitting questions among people: by exam, evenly, each person once, reproducibly."""
+"""Splitting questions among people: by exam, evenly, each question once per person, reproducibly."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_the_distribution_does_not_depend_on_row_order(sizes, people, shuffler):
 
 
 def test_the_largest_exams_are_distributed_first():
-    # 5 to one, 4 to the other, then 3 to the one with fewer, 2, 1: 5 + 2 + 1 = 8 and 4 + 3 = 7
+    # 5 and 4 go to different people, each further exam to the one with fewer: 5 + 2 + 1 = 8 and 4 + 3 = 7
     distribution = distribute_questions(make_questions(1, 2, 3, 4, 5), people=[7, 8])
     assert [len(distribution.by_person[person]) for person in (7, 8)] == [8, 7]
 

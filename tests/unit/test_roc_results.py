@@ -1,8 +1,8 @@
-"""Results of iMRMC and RJafroc are read and stand beside ours.
+"""Results of iMRMC and RJafroc are read and compared with ours.
 
-The numbers of iMRMC are those that iMRMC 4.0.0 wrote for its example "fakepilot2", whose 150 positive and 150
-negative cases follow from them: each reader calls the first ones of both positive. Those of RJafroc are the
-published ones for Van Dyke's data (RJafroc's book).
+iMRMC 4.0.0 wrote the numbers of iMRMC for its example "fakepilot2". Its 150 positive and 150 negative cases
+are reconstructed from these numbers: each reader calls the first cases of each kind positive. The numbers of
+RJafroc are published for Van Dyke's data (RJafroc's book).
 """
 
 import io
@@ -51,7 +51,7 @@ ALL_READERS_ROWS = [
     ),
 ]
 #: The numbers of positive and of negative cases that each reader calls positive, by arm.
-CALLED = {"with AI": ((129, 0), (96, 0), (150, 12)), "alone": ((18, 0), (12, 0), (18, 0))}
+CALLED_POSITIVE = {"with AI": ((129, 0), (96, 0), (150, 12)), "alone": ((18, 0), (12, 0), (18, 0))}
 
 
 def make_study(scores_by_arm, truth, readers):
@@ -79,7 +79,7 @@ def pilot():
             [case < positive or 0 <= case - 150 < negative for case in range(300)]
             for positive, negative in called
         ]
-        for arm, called in CALLED.items()
+        for arm, called in CALLED_POSITIVE.items()
     }
     return make_study(scores, truth, ("ann", "ben", "cleo"))
 
@@ -193,7 +193,7 @@ FORMER_COLUMNS = ["Difference", "Estimate", "StdErr", "DF", "t", "Pr > t", "Lowe
         {"ids": ("A", "B"), "names": [["A", "1", 1, "1"], ["B", "2", 2, "2"]]},
     ],
 )
-def test_workbook_of_rjafroc_has_our_aucs_and_obuchowski_rockette(van_dyke, changes):
+def test_a_workbook_of_rjafroc_has_the_same_aucs_and_obuchowski_rockette_results_as_ours(van_dyke, changes):
     results = read(van_dyke, make_workbook(**changes), "report.xlsx")
     arms = ("treatment 1", "treatment 2")
     pair = "treatment 1 minus treatment 2"
@@ -215,7 +215,7 @@ def test_covariance_that_the_workbook_names_is_used(van_dyke):
     assert p.our_value == pytest.approx(VAN_DYKE["expected"]["auc_delong"]["diffs"]["p-value"], abs=1e-9)
 
 
-def test_method_that_does_not_apply_leaves_ours_empty_with_the_reason(van_dyke):
+def test_a_method_that_does_not_apply_gives_no_value_of_ours_but_the_reason(van_dyke):
     incomplete = RocStudy(
         readers=van_dyke.readers, cases=van_dyke.cases, truth=van_dyke.truth, arms=van_dyke.arms,
         ratings=van_dyke.ratings[1:], notes=(),
@@ -300,6 +300,6 @@ def test_damaged_or_encrypted_workbook_is_refused(pilot, content):
         (make_workbook(columns=FORMER_COLUMNS, pair=("1 - 9",)), "RRRC, row 6: '1 - 9' is not a difference"),
     ],
 )
-def test_file_that_cannot_be_read_is_refused_with_the_way_out(pilot, content, message):
+def test_a_file_that_cannot_be_read_is_refused_with_the_reason(pilot, content, message):
     with pytest.raises(Refused, match=message):
         read_roc_results(pilot, name="x", content=content)

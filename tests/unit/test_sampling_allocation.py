@@ -96,17 +96,17 @@ def test_a_share_of_zero_draws_none_even_if_others_are_short():
     )
 
 
-@given(sizes=sizes_of_tiers, shares=shares_of_tiers, part=st.floats(0, 1))
-def test_tier_counts_add_up_and_stay_within_tier_sizes(sizes, shares, part):
-    n = round(part * sum(sizes.values()))
+@given(sizes=sizes_of_tiers, shares=shares_of_tiers, drawn_share=st.floats(0, 1))
+def test_tier_counts_add_up_and_stay_within_tier_sizes(sizes, shares, drawn_share):
+    n = round(drawn_share * sum(sizes.values()))
     allocated = allocate_to_tiers(n, sizes=sizes, plan=SamplingPlan(seed=7, shares=shares))
     assert sum(allocated.values()) == n
     assert all(0 <= allocated[tier] <= sizes[tier] for tier in sizes)
 
 
-@given(sizes=sizes_of_tiers, part=st.floats(0, 1))
-def test_with_equal_shares_only_exhausted_tiers_get_less(sizes, part):
-    n = round(part * sum(sizes.values()))
+@given(sizes=sizes_of_tiers, drawn_share=st.floats(0, 1))
+def test_with_equal_shares_only_exhausted_tiers_get_less(sizes, drawn_share):
+    n = round(drawn_share * sum(sizes.values()))
     allocated = allocate_to_tiers(n, sizes=sizes, plan=PLAN)
     maximum = max(allocated.values())
     assert all(allocated[tier] >= maximum - 1 or allocated[tier] == sizes[tier] for tier in sizes)
@@ -141,9 +141,9 @@ def test_cells_within_a_difficulty_are_allocated_in_proportion():
     assert allocate_to_cells(11, sizes=[50, 30, 20]) == [6, 3, 2]
 
 
-@given(sizes=st.lists(st.integers(1, 500), min_size=1, max_size=30), part=st.floats(0, 1))
-def test_cell_counts_are_within_one_of_their_proportion(sizes, part):
-    n = round(part * sum(sizes))
+@given(sizes=st.lists(st.integers(1, 500), min_size=1, max_size=30), drawn_share=st.floats(0, 1))
+def test_cell_counts_are_within_one_of_their_proportion(sizes, drawn_share):
+    n = round(drawn_share * sum(sizes))
     allocated = allocate_to_cells(n, sizes=sizes)
     assert sum(allocated) == n
     for count, size in zip(allocated, sizes, strict=True):

@@ -1,4 +1,4 @@
-"""A balanced selection has the set share of healthy exams, and the others evenly over their findings."""
+"""A balanced selection has the chosen share of healthy exams, and divides the others evenly over findings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXAMS = make_exams((900, set()), (500, {"effusion"}), (60, {"edema", "effusion"}
 
 
 def test_300_exams_with_the_share_of_gemex_have_37_healthy_ones():
-    """300 x 12.48 % = 37.44. The other 263: nodule has 20, so edema and effusion share 243, up to the 60."""
+    """300 x 12.48 % = 37.44. The other 263: nodule has 20, edema only 60, effusion the remaining 183."""
     selection = select_balanced_exams(EXAMS, ExamBalance(exams=300, healthy_share=0.1248), seed=7)
     assert (len(selection.numbers), selection.healthy) == (300, 37)
     assert selection.by_finding == (("effusion", 183), ("edema", 60), ("nodule", 20))

@@ -69,12 +69,12 @@ def test_each_stratum_gives_its_lowest_hashes(sizes, data, seed):
     strata = [stratum for stratum, size in enumerate(sizes) for _ in range(size)]
     counts_to_draw = [data.draw(st.integers(0, size)) for size in sizes]
     keys = KEYS[: len(strata)]
-    value = dict(zip(keys, mix_hashes(HASHES[: len(keys)], seed=seed).tolist(), strict=True))
+    mixed_hashes = dict(zip(keys, mix_hashes(HASHES[: len(keys)], seed=seed).tolist(), strict=True))
     expected = []
     for stratum, n in enumerate(counts_to_draw):
         stratum_keys = [key for key, key_stratum in zip(keys, strata, strict=True) if key_stratum == stratum]
-        expected += sorted(stratum_keys, key=value.__getitem__)[:n]
-    assert draw_keys(keys, strata, counts_to_draw, seed) == sorted(expected, key=value.__getitem__)
+        expected += sorted(stratum_keys, key=mixed_hashes.__getitem__)[:n]
+    assert draw_keys(keys, strata, counts_to_draw, seed) == sorted(expected, key=mixed_hashes.__getitem__)
 
 
 def test_a_larger_draw_contains_the_smaller():
@@ -84,12 +84,12 @@ def test_a_larger_draw_contains_the_smaller():
 
 @given(hashes=st.lists(st.integers(-3, 3), min_size=2, max_size=40), n=st.integers(1, 40))
 def test_equal_hashes_are_ordered_by_id(hashes, n):
-    # so close or so often equal that all hashes are on one side of the limit
+    # the hashes are so close or so often equal that all lie on one side of the limit
     keys = [f"k{i:02d}" for i in range(len(hashes))][::-1]
     n = min(n, len(keys))
     stored = np.array(hashes, dtype=np.int64)
-    value = mix_hashes(stored, seed=7).tolist()
-    expected = sorted(range(len(keys)), key=lambda i: (value[i], keys[i]))[:n]
+    mixed_hashes = mix_hashes(stored, seed=7).tolist()
+    expected = sorted(range(len(keys)), key=lambda i: (mixed_hashes[i], keys[i]))[:n]
     assert draw_keys(keys, [0] * len(keys), [n], 7, hashes=stored) == [keys[i] for i in expected]
 
 

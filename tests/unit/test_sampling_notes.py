@@ -35,7 +35,7 @@ def test_a_short_tier_is_reported_with_the_tiers_that_replace_it():
 
 
 def test_too_few_questions_without_a_tier_have_a_note():
-    # of 102: shares 25 and 25 without a difficulty and easy, 26 medium and hard; 20 are there
+    # of 102: 25 easy, 26 medium, 26 hard and 25 without a difficulty, of which only 20 exist
     assert write_notes(easy=334, medium=333, hard=333, none=20)[0] == (
         "Only 20 questions have no difficulty; their share is 25, so all are drawn."
     )

@@ -21,7 +21,7 @@ from sampling.risk import (
 from storage.sampling.batches import plan_from_dict, plan_to_dict
 
 
-def solve(risks, n, share, available=None):
+def compute_probabilities(risks, n, share, available=None):
     risks = np.asarray(risks, dtype=float)
     probabilities, _ = compute_inclusion_probabilities(
         risks,
@@ -40,7 +40,7 @@ def solve(risks, n, share, available=None):
 )
 def test_probabilities_have_the_planned_sum_and_at_least_the_floor(risks, share, data):
     n = data.draw(st.integers(1, len(risks)))
-    probabilities = solve(risks, n, share)
+    probabilities = compute_probabilities(risks, n, share)
     assert probabilities.sum() == pytest.approx(n)
     assert probabilities.min() >= min(1, share * n / len(risks)) - 1e-12
     assert probabilities.max() <= 1
@@ -48,21 +48,21 @@ def test_probabilities_have_the_planned_sum_and_at_least_the_floor(risks, share,
 
 
 def test_probability_is_the_floor_plus_a_multiple_of_the_risk():
-    # floor 0.5 x 2 / 4 = 0.25; the other 1 question is divided 1 : 3 over two risks
-    assert solve([0, 0, 0.2, 0.6], 2, 0.5) == pytest.approx([0.25, 0.25, 0.5, 1.0])
+    # floor 0.5 x 2 / 4 = 0.25; the remaining question is divided 1 : 3 over the two risks
+    assert compute_probabilities([0, 0, 0.2, 0.6], 2, 0.5) == pytest.approx([0.25, 0.25, 0.5, 1.0])
 
 
 def test_a_uniform_share_of_one_gives_equal_chances():
-    assert solve([0, 0.3, 1], 1, 1.0) == pytest.approx([1 / 3, 1 / 3, 1 / 3])
+    assert compute_probabilities([0, 0.3, 1], 1, 1.0) == pytest.approx([1 / 3, 1 / 3, 1 / 3])
 
 
-def test_questions_that_are_taken_do_not_count_towards_the_planned_number():
-    probabilities = solve([0, 0, 1, 1], 1, 0.5, available=[True, False, True, False])
+def test_unavailable_questions_do_not_count_towards_the_planned_number():
+    probabilities = compute_probabilities([0, 0, 1, 1], 1, 0.5, available=[True, False, True, False])
     assert probabilities[[0, 2]].sum() == pytest.approx(1)
     assert probabilities[1] == probabilities[0]
 
 
-def test_strata_are_solved_separately():
+def test_the_probabilities_of_each_stratum_are_computed_separately():
     strata = np.array([0, 0, 1, 1], dtype=np.int32)
     probabilities, floors = compute_inclusion_probabilities(
         np.array([0.0, 1, 0, 1]), strata, np.ones(4, dtype=bool), counts_to_draw=[1, 0], uniform_share=0.5
@@ -98,7 +98,7 @@ def test_risk_is_the_weighted_mean_of_its_sources():
     assert combine_signals(signals, design).tolist() == [0.75, 0.25]
 
 
-def test_a_plan_with_a_risk_design_survives_storage():
+def test_a_plan_with_a_risk_design_is_stored_and_loaded():
     plan = SamplingPlan(
         seed=3,
         risk=RiskDesign(uniform_share=0.25, weights={RiskSource.CONTRADICTIONS: 2.0, RiskSource.KEY: 1.0}),

@@ -22,7 +22,7 @@ def simulate(odds_ratio, *, rate=0.1, sizes=(100,), runs=40):
     )
 
 
-def test_a_uniform_draw_finds_the_assumed_rate_and_a_draw_by_risk_more():
+def test_a_uniform_draw_finds_the_assumed_rate_and_a_draw_by_risk_finds_more():
     points = {point.uniform_share: point for point in simulate(81.0)}
     assert points[1.0].errors.mean == pytest.approx(10, abs=2)
     assert points[0.2].errors.mean > 2 * points[1.0].errors.mean
@@ -34,7 +34,7 @@ def test_predictions_narrow_the_interval_if_errors_follow_the_risk():
     assert uniform.prediction_powered_half_width.mean < 0.9 * uniform.half_width.mean
 
 
-def test_uniform_is_recommended_if_errors_do_not_follow_the_risk():
+def test_a_uniform_draw_is_recommended_if_errors_do_not_follow_the_risk():
     text = recommend_strategy(simulate(1.0))
     assert text.count("draw uniform") == 2
 
@@ -50,7 +50,7 @@ def test_draws_of_more_than_a_quarter_of_the_dataset_are_left_out():
     )
 
 
-def test_the_assumptions_of_a_simulated_sample_are_found_again():
+def test_the_assumptions_of_a_simulated_sample_are_recovered():
     rng = np.random.default_rng(8)
     risks = rng.choice([0.0, 0.5, 1.0], 4000)
     hits = rng.random(4000) < 1 / (1 + np.exp(-(-3 + np.log(9) * risks)))

@@ -14,7 +14,7 @@ from tests.unit.test_evaluation_results import make_question
 
 
 def score(questions, answers):
-    """Score answers, pairs of an answer and a probability by the number of the question."""
+    """Score ``answers``: number of the question -> (answer, probability)."""
     records = [
         PredictionRecord(
             line=number + 1,
@@ -40,7 +40,7 @@ def make_closed_questions(keys, **fields):
     ]
 
 
-def test_ece_brier_score_and_auc_are_those_of_the_measures_and_of_scikit_learn():
+def test_ece_brier_score_and_auc_equal_those_of_the_measures_and_of_scikit_learn():
     keys = ["yes", "yes", "yes", "no", "no", "no"]
     answers = ["yes", "no", "yes", "no", "yes", "no"]
     stated = np.array([0.9, 0.6, 0.7, 0.8, 0.55, 0.5])
@@ -51,8 +51,8 @@ def test_ece_brier_score_and_auc_are_those_of_the_measures_and_of_scikit_learn()
     expected = measure_calibration(stated, correct, clusters=exams)
     assert (ece.estimate, ece.low, ece.high, ece.n) == (expected.ece, expected.low, expected.high, 6)
     assert brier.estimate == pytest.approx(np.mean((stated - correct) ** 2))
-    of_yes = [0.9, 0.4, 0.7, 0.2, 0.55, 0.5]
-    assert auc.estimate == pytest.approx(roc_auc_score([key == "yes" for key in keys], of_yes))
+    probabilities_of_yes = [0.9, 0.4, 0.7, 0.2, 0.55, 0.5]
+    assert auc.estimate == pytest.approx(roc_auc_score([key == "yes" for key in keys], probabilities_of_yes))
     assert auc.low < auc.estimate < auc.high
     assert [(row.name, row.correct, row.n) for row in bins] == [
         ("50 to 60 %", 1, 2), ("60 to 70 %", 0, 1), ("70 to 80 %", 1, 1), ("80 to 90 %", 1, 1),
@@ -60,7 +60,7 @@ def test_ece_brier_score_and_auc_are_those_of_the_measures_and_of_scikit_learn()
     ]  # fmt: skip
 
 
-def test_only_answers_with_a_probability_count_and_the_others_are_missing():
+def test_only_answers_with_a_probability_are_scored_and_the_others_are_missing():
     questions = make_closed_questions(["yes"] * 3)
     ece, brier, auc, *_ = score(questions, {0: ("yes", 0.9), 1: ("no", None)})
     assert [(row.n, row.missing) for row in (ece, brier, auc)] == [(1, 2)] * 3

@@ -1,4 +1,4 @@
-"""Every service checks its permission before anything else: each denied cell of role x service.
+"""Every service checks its permission before anything else: each denied combination of role and service.
 
 The services are discovered, not listed: a new one that takes a person must be entered below, with its action.
 """

@@ -79,8 +79,8 @@ def test_other_keys_are_refused_with_the_reason(text, reason):
         parse_key(text)
 
 
-def test_the_same_key_may_serve_two_forms_but_not_one():
-    # "pause" is for readers, "accept" for reviewers
+def test_one_key_may_be_used_in_two_forms_but_not_twice_in_one_form():
+    # "break" is an action of readers, "accept" is an action of reviewers
     assert InputPreferences().with_key("break", "A").get_key("break") == "A"
     with pytest.raises(InvalidValue, match="A for “reject the question” is the key of “accept and continue”"):
         InputPreferences().with_key("reject", "A")
@@ -97,11 +97,11 @@ def test_a_default_key_that_another_action_has_is_not_restored():
         preferences.with_key("accept", "A")
 
 
-def test_a_default_key_is_no_own_key():
+def test_a_default_key_is_not_stored_as_an_own_key():
     assert InputPreferences(keys={"accept": "Shift+J"}).with_key("accept", "A").keys == {}
 
 
-def test_preferences_survive_their_file_format():
+def test_preferences_are_unchanged_by_writing_and_reading():
     preferences = InputPreferences(keys={"accept": "Shift+J", "guideline": ""}, left_button=LeftButton.PAN)
     assert preferences_from_plain(preferences_to_plain(preferences)) == preferences
 

@@ -66,11 +66,11 @@ def test_label_that_codes_do_not_express_keeps_its_text(label):
     assert labelled.laterality is None
 
 
-def test_radlex_codes_only_what_the_standard_does_not_list():
+def test_radlex_is_used_only_for_labels_that_the_standard_does_not_list():
     assert not set(RADLEX_FINDINGS) & (set(FINDINGS) | set(REGIONS))
-    listed = [value for value, _ in RADLEX_FINDINGS.values()]
-    assert len(set(listed)) == len(listed)
-    assert all(re.fullmatch(r"RID[1-9]\d*", value) for value in listed)
+    radlex_ids = [value for value, _ in RADLEX_FINDINGS.values()]
+    assert len(set(radlex_ids)) == len(radlex_ids)
+    assert all(re.fullmatch(r"RID[1-9]\d*", value) for value in radlex_ids)
     assert any("RADLEX" in schemes for schemes in cid_concepts.values())  # the designator of the standard
 
 
@@ -85,7 +85,7 @@ def test_radlex_codes_only_what_the_standard_does_not_list():
         ("Upper lobe of left lung", ("DCM", "112005"), ("SCT", "45653009"), "Left"),
     ],
 )
-def test_label_has_the_code_of_the_standard_else_of_radlex(label, finding, site, laterality):
+def test_a_label_has_the_code_of_the_standard_or_else_of_radlex(label, finding, site, laterality):
     labelled = code_label(label)
     assert (labelled.finding.scheme_designator, labelled.finding.value) == finding
     assert (labelled.site.scheme_designator, labelled.site.value) == site

@@ -87,7 +87,7 @@ def test_a_user_command_imports_no_vocabulary_of_verdicts(home):
 
 
 def test_no_command_imports_heavy_modules_at_load(home):
-    # A file of ratings is a table, and the demo is an app's first start.
+    # measure needs pandas for its tables, and demo starts the app.
     program = "\n".join(
         f"import commands.{MODULE_NAMES.get(name, name)}"
         for name in COMMANDS
@@ -126,9 +126,9 @@ def test_each_migration_file_is_named_by_its_revision():
 
 def test_modules_imported_later_are_frozen(monkeypatch):
     freeze_modules()
-    frozen = gc.get_freeze_count()
+    frozen_count = gc.get_freeze_count()
     for number in range(100):
         monkeypatch.setitem(sys.modules, f"later_{number}", [])
     freeze_modules()
-    assert gc.get_freeze_count() > frozen
+    assert gc.get_freeze_count() > frozen_count
     gc.unfreeze()

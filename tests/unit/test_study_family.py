@@ -111,8 +111,8 @@ def test_the_models_of_a_family_are_adjusted_together():
         compare("m", 0.01, random_readers=False),
         compare("m", 0.03, task="presence"),
     ]
-    every_pair = resolve_family((), KINDS_BY_RATER).pairs
-    adjusted = adjust_mrmc(rows, every_pair, kinds=KINDS_BY_RATER, adjustment=Adjustment.HOLM)
+    all_pairs = resolve_family((), KINDS_BY_RATER).pairs
+    adjusted = adjust_mrmc(rows, all_pairs, kinds=KINDS_BY_RATER, adjustment=Adjustment.HOLM)
     assert [row.p_adjusted for row in adjusted] == [0.04, 0.04, 0.01, 0.03]
     only_m = resolve_family(("readers : m",), KINDS_BY_RATER).pairs
     adjusted = adjust_mrmc(rows, only_m, kinds=KINDS_BY_RATER, adjustment=Adjustment.HOLM)

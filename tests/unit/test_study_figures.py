@@ -54,7 +54,7 @@ def test_a_shade_beyond_the_scale_is_clamped():
     assert len({cell_colour(-1.0), cell_colour(0.0), cell_colour(1.0)}) == 3
 
 
-def test_the_shares_of_a_position_have_the_difference_that_its_cell_states():
+def test_the_cell_of_a_position_states_the_difference_of_its_shares():
     """12 of 38 replies with one option are 31.6 %; 10 of the 40 keys are 25.0 %; the difference is 6.6."""
     row = PlaceRow(
         rater="a", place=1, chosen=12, chosen_share=12 / 38, key_here=10, key_share=10 / 40, n=40,
@@ -83,7 +83,7 @@ def test_a_forest_plot_is_as_wide_as_its_longest_text():
 def test_a_missing_cell_is_empty_and_an_undefined_one_grey():
     cells = {("a", "b"): GridCell(lines=("not defined", "n 0"), shade=None, tooltip="one category")}
     svg = draw_grid(["a", "b"], ["a", "b"], cells, title="t", caption="c")
-    assert svg.count("<rect") == 2  # the paper and the one cell
+    assert svg.count("<rect") == 2  # the background and the one cell
     assert f'fill="{GREY}"' in svg
     assert "one category" in svg
 

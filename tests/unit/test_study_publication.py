@@ -24,7 +24,7 @@ from reader_study.report.study_report import StudyReport
 
 @pytest.fixture(scope="module")
 def data():
-    """Three readers and two models with 40 cases; a reader has one answer less, and a case is excluded."""
+    """Three readers and two models with 40 cases; one reader lacks an answer, and one case is excluded."""
     complete = simulate_study(Size(readers=3, models=2, cases=40, target=1, before=None))
     [version] = complete.versions
     exclusion = Exclusion(
@@ -126,7 +126,7 @@ def test_the_tipping_point_is_the_share_that_changes_the_conclusion(data):
     assert tipping.conclusion != rows["as analysed"].conclusion
     assert 0 < tipping.share_correct < 1
     assert rows["missing answers of readers correct"].difference == pytest.approx(
-        ((36 + 35 + 35) / 3 - 30) / 40  # the first reader did not answer one of the five
+        ((36 + 35 + 35) / 3 - 30) / 40  # the first reader did not answer one of the five cases
     )
 
 

@@ -72,7 +72,7 @@ def test_the_headings_of_subcategories_are_the_classes_of_table_5_and_categories
 
 
 def test_names_for_the_skeleton_are_the_same_category():
-    same = (
+    skeleton_names = (
         "Bone",
         "Bones",
         "Bones/Joints",
@@ -81,17 +81,17 @@ def test_names_for_the_skeleton_are_the_same_category():
         "Skeletal System",
         "Skeleton",
     )
-    assert {load_taxonomy().find(CATEGORY, name).name for name in same} == {"Bone"}
+    assert {load_taxonomy().find(CATEGORY, name).name for name in skeleton_names} == {"Bone"}
 
 
 def test_regions_are_the_30_of_gemex_and_the_cardiac_region_is_the_cardiac_silhouette():
     taxonomy = load_taxonomy()
     assert len(taxonomy.names[NamedField.REGION]) == 30
-    found = {
+    controlled_names = {
         raw: taxonomy.find(NamedField.REGION, raw).name
         for raw in ("Cardiac region", "right costophrenic angle", "bilateral lung")
     }
-    assert found == {
+    assert controlled_names == {
         "Cardiac region": "cardiac silhouette",
         "right costophrenic angle": "right lower lung zone",
         "bilateral lung": "bilateral lung",
@@ -104,7 +104,7 @@ def test_the_content_types_of_figure_6_have_controlled_names():
     assert {load_taxonomy().find(NamedField.CONTENT_TYPE, name).heading for name in types} == {"GEMeX"}
 
 
-def test_a_dataset_name_comes_before_the_taxonomy_and_other_names_are_not_mapped():
+def test_a_datasets_own_name_precedes_the_taxonomy_and_unknown_names_are_not_mapped():
     mapping = NameMapping(own={(CATEGORY, "Bones"): "Rib", (CATEGORY, "Cor"): "Heart"})
     values = [
         derive_feature("controlled_category", raw, mapping) for raw in ("Bones", "Cor", "Bone", "Foo", "")
@@ -114,12 +114,12 @@ def test_a_dataset_name_comes_before_the_taxonomy_and_other_names_are_not_mapped
     assert domains == ["Cardiovascular", "not mapped", ""]
 
 
-def test_a_mapping_of_one_field_says_nothing_about_another():
+def test_a_mapping_of_one_field_does_not_apply_to_another_field():
     mapping = NameMapping(own={(CATEGORY, "Cor"): "Heart"})
     assert mapping.find_controlled(NamedField.SUBCATEGORY, "Cor") == "not mapped"
 
 
-def test_values_that_were_looked_up_leave_other_features_as_they_are():
+def test_looked_up_names_apply_only_to_derived_features():
     names = {"domain": {"Cor": "Cardiovascular"}}
     assert derive_value("category", "Cor", names) == "Cor"
     assert derive_value("domain", "Pes", names) == "not mapped"
@@ -147,7 +147,7 @@ def test_shares_of_duplicates_are_counted_by_controlled_category_too():
     assert by_name["category", "Bones"] == (10, 1)
 
 
-def test_a_plan_stratifies_by_nothing_else():
+def test_a_plan_with_an_unknown_feature_as_stratum_is_refused():
     assert SamplingPlan(seed=1, strata=("domain", "controlled_category")).strata
     with pytest.raises(InvalidValue, match="controlled_category, domain"):
         SamplingPlan(seed=1, strata=("generator",))

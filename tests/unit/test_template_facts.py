@@ -58,7 +58,7 @@ def list_absent(text, *, mesh=()):
         ("The Dobhoff tube has been removed.", "enteric_tube", "uncertain"),
     ],
 )
-def test_a_sentence_states_negates_or_leaves_open(sentence, finding, polarity):
+def test_a_sentence_states_negates_restricts_or_leaves_open_a_finding(sentence, finding, polarity):
     mentions = {str(mention.polarity) for mention in find_mentions(sentence, load_findings()[finding])}
     assert mentions == {polarity}
 
@@ -156,7 +156,7 @@ def test_what_the_report_never_mentions_is_unknown():
     assert set(facts.absent) == {"pneumothorax"}
 
 
-def test_the_side_is_unknown_if_the_report_names_another():
+def test_the_side_is_unknown_if_the_report_names_another_side():
     mesh = ["Pulmonary Atelectasis/base/left"]
     assert (
         collect_facts(make_exam("Left basilar atelectasis.", mesh=mesh)).present["atelectasis"].side == "left"
@@ -171,7 +171,7 @@ def test_the_side_is_unknown_if_the_report_names_another():
         ("Small right effusion. The left angle is blunted.", "Pleural Effusion/right", "pleural_effusion"),
     ],
 )
-def test_the_side_is_unknown_if_a_similar_finding_is_on_another(text, mesh, finding):
+def test_the_side_is_unknown_if_a_similar_finding_is_on_another_side(text, mesh, finding):
     assert collect_facts(make_exam(text, mesh=[mesh])).present[finding].side == ""
     alone = text.split(". ")[0] + "."
     assert collect_facts(make_exam(alone, mesh=[mesh])).present[finding].side == "right"
@@ -184,9 +184,9 @@ def test_a_shadow_that_may_be_a_nipple_is_no_finding():
     assert (facts.present, facts.absent) == ({}, {})
 
 
-def test_atherosclerosis_of_an_unnamed_vessel_is_not_that_of_the_aorta():
-    present = "Atherosclerotic calcification of the aortic XXXX."
-    assert collect_facts(make_exam(present, mesh=["Atherosclerosis"])).present
+def test_atherosclerosis_of_an_unnamed_vessel_is_not_attributed_to_the_aorta():
+    aortic_text = "Atherosclerotic calcification of the aortic XXXX."
+    assert collect_facts(make_exam(aortic_text, mesh=["Atherosclerosis"])).present
     assert not collect_facts(
         make_exam("There are atherosclerotic calcifications.", mesh=["Atherosclerosis"])
     ).present
@@ -203,19 +203,21 @@ def make_label(name, *, present=True, corners=None, region=None, system=CodeSyst
     return CodedFinding(system=system, code=name, present=present, region=region, boxes=boxes)
 
 
-RIGHT = {"x_min": 100, "y_min": 100, "x_max": 300, "y_max": 300}
+RIGHT_CORNERS = {"x_min": 100, "y_min": 100, "x_max": 300, "y_max": 300}
 
 
 def test_a_label_table_that_searched_all_categories_rules_out_the_others():
     facts = collect_facts(
-        make_exam(codes=[make_label("Effusion", corners=RIGHT)], searched=["Effusion", "Pneumothorax"])
+        make_exam(
+            codes=[make_label("Effusion", corners=RIGHT_CORNERS)], searched=["Effusion", "Pneumothorax"]
+        )
     )
     assert facts.present["pleural_effusion"].side == "right"
     assert set(facts.absent) == {"pneumothorax"}
 
 
-def test_a_label_table_that_did_not_search_states_no_side_and_no_absence():
-    facts = collect_facts(make_exam(codes=[make_label("Effusion", corners=RIGHT)]))
+def test_a_label_table_without_searched_categories_states_no_side_and_no_absence():
+    facts = collect_facts(make_exam(codes=[make_label("Effusion", corners=RIGHT_CORNERS)]))
     assert facts.present["pleural_effusion"].side == ""
     assert facts.present["pleural_effusion"].boxes
     assert facts.absent == {}
@@ -226,17 +228,17 @@ def test_a_label_that_is_yes_and_no_is_not_used():
     assert (facts.present, facts.absent) == ({}, {})
 
 
-def test_a_region_without_a_finding_does_not_rule_it_out_but_both_lungs_do():
-    def absent_in(*regions):
+def test_a_finding_is_ruled_out_by_both_lungs_together_but_not_by_one_region():
+    def list_absent_in(*regions):
         codes = [
             make_label("pneumothorax", present=False, region=region, system=CodeSystem.SCENE_GRAPH)
             for region in regions
         ]
         return set(collect_facts(make_exam(codes=codes)).absent)
 
-    assert absent_in("left upper lung zone") == set()
-    assert absent_in("left lung") == set()
-    assert absent_in("left lung", "right lung") == {"pneumothorax"}
+    assert list_absent_in("left upper lung zone") == set()
+    assert list_absent_in("left lung") == set()
+    assert list_absent_in("left lung", "right lung") == {"pneumothorax"}
 
 
 def test_every_exclusion_has_a_source_and_excludes_known_findings():

@@ -86,20 +86,20 @@ def test_every_option_is_true_or_false_by_the_facts(states):
     for draft in draft_questions(writer):
         if not draft.options:
             continue
-        keyed = {option for index, option in enumerate(draft.options) if index in draft.answer}
-        others = set(draft.options) - keyed
+        key_options = {option for index, option in enumerate(draft.options) if index in draft.answer}
+        distractors = set(draft.options) - key_options
         assert len(draft.options) == len(set(draft.options)) == 4
-        assert keyed
-        assert others
+        assert key_options
+        assert distractors
         if "statement" in draft.template:
-            assert keyed <= true
-            assert others <= false
+            assert key_options <= true
+            assert distractors <= false
         elif "absence" in draft.template or draft.template == "multiple diagnoses":
-            assert keyed <= absent
-            assert others <= present
+            assert key_options <= absent
+            assert distractors <= present
         else:
-            assert keyed <= present
-            assert others <= absent
+            assert key_options <= present
+            assert distractors <= absent
 
 
 @settings(max_examples=60, deadline=None)
@@ -126,7 +126,7 @@ def test_findings_of_one_group_are_never_in_one_question(states):
 
 @settings(max_examples=40, deadline=None)
 @given(STATES, st.integers(0, 3))
-def test_an_exam_has_the_set_number_of_questions_per_format_and_none_has_a_problem(states, seed):
+def test_an_exam_has_at_most_the_planned_questions_per_format_and_none_has_a_problem(states, seed):
     counts = GenerationCounts()
     questions = write_questions(make_exam(states), seed=seed, counts=counts)
     formats = Counter(question.format for question in questions)
@@ -163,7 +163,7 @@ def test_a_rich_record_gives_all_four_formats_and_five_tasks(tmp_path):
 
 @settings(max_examples=40, deadline=None)
 @given(STATES)
-def test_the_origin_has_a_fact_for_each_finding_that_a_question_names(states):
+def test_the_evidence_of_a_question_covers_each_finding_that_its_options_name(states):
     terms = load_findings()
     texts = {
         text: name
@@ -172,11 +172,11 @@ def test_the_origin_has_a_fact_for_each_finding_that_a_question_names(states):
     }
     for generated in generate_questions(make_exam(states), seed=1, source="nih"):
         question, provenance = generated.question, generated.provenance
-        known = {(item.finding, item.present) for item in provenance.evidence}
-        named = {texts[option] for option in question.options if option in texts}
+        evidence_findings = {(fact.finding, fact.present) for fact in provenance.evidence}
+        named_findings = {texts[option] for option in question.options if option in texts}
         assert (provenance.source, provenance.record, provenance.calls) == ("nih", "e-1", ())
-        assert known
-        assert named <= {finding for finding, _ in known}
+        assert evidence_findings
+        assert named_findings <= {finding for finding, _ in evidence_findings}
 
 
 def test_the_evidence_of_an_absent_finding_is_the_sentence_and_the_rule(tmp_path):
@@ -298,13 +298,13 @@ def test_a_number_of_questions_out_of_range_is_refused(tmp_path, count):
         write_question_file(tmp_path / "q.jsonl", [], seed=1, per_exam={AnswerFormat.OPEN: count})
 
 
-def test_no_question_at_all_is_refused(tmp_path):
+def test_a_request_for_no_questions_is_refused(tmp_path):
     with pytest.raises(InvalidValue, match="at least 1"):
         write_question_file(tmp_path / "q.jsonl", [], seed=1, per_exam=dict.fromkeys(AnswerFormat, 0))
 
 
 # --------------------------------------------------------------------------------------------------- file
-def test_the_file_is_complete_or_not_there(tmp_path):
+def test_the_file_is_complete_or_does_not_exist(tmp_path):
     class BrokenError(Exception):
         pass
 

@@ -25,15 +25,15 @@ def make_texts(n, seed=1, *, longest=14):
 
 def compute(candidates, references, clusters=None):
     counts = [count_bleu(*pair) for pair in zip(candidates, references, strict=True)]
-    common = np.array([item.common for item in counts])
-    candidate = np.array([item.candidate for item in counts])
-    reference = np.array([item.reference for item in counts])
+    common = np.array([count.common for count in counts])
+    candidate = np.array([count.candidate for count in counts])
+    reference = np.array([count.reference for count in counts])
     numbers = np.arange(len(counts)) if clusters is None else np.asarray(clusters)
     return bleu1(common, candidate, reference, numbers)
 
 
 @pytest.mark.parametrize(("longest", "reference_length"), [(14, 14), (6, 14), (14, 6)])
-def test_bleu_is_that_of_sacrebleu(longest, reference_length):
+def test_bleu_equals_that_of_sacrebleu(longest, reference_length):
     from sacrebleu.metrics.bleu import BLEU
 
     candidates = make_texts(300, longest=longest)
@@ -45,8 +45,8 @@ def test_bleu_is_that_of_sacrebleu(longest, reference_length):
 
 
 @pytest.mark.full
-def test_bleu_is_that_of_the_command_line_of_sacrebleu(tmp_path):
-    # Its command prints the precision of single words and the brevity penalty; BLEU-1 is their product.
+def test_bleu_equals_that_of_the_command_line_of_sacrebleu(tmp_path):
+    # The command prints the precision of single words and the brevity penalty; BLEU-1 is their product.
     candidates, references = make_texts(200, longest=9), make_texts(200, seed=2)
     candidates, references = zip(
         *[pair for pair in zip(candidates, references, strict=True) if all(map(str.strip, pair))], strict=True
@@ -70,11 +70,11 @@ def test_the_interval_of_bleu_is_near_that_of_the_jackknife_by_patient():
     result = compute(candidates, references, clusters)
     pairs = list(zip(candidates, references, strict=True))
     logs = []
-    for left_out in range(100):
-        kept = [pair for pair, cluster in zip(pairs, clusters, strict=True) if cluster != left_out]
+    for left_out_cluster in range(100):
+        kept = [pair for pair, cluster in zip(pairs, clusters, strict=True) if cluster != left_out_cluster]
         logs.append(np.log(compute(*zip(*kept, strict=True)).estimate))
-    error = np.sqrt(99 / 100 * np.sum((np.array(logs) - np.mean(logs)) ** 2))
-    half_width = 1.984 * error  # Student's t with 99 degrees of freedom
+    standard_error = np.sqrt(99 / 100 * np.sum((np.array(logs) - np.mean(logs)) ** 2))
+    half_width = 1.984 * standard_error  # Student's t with 99 degrees of freedom
     assert np.log(result.high / result.estimate) == pytest.approx(half_width, rel=0.03)
     assert np.log(result.estimate / result.low) == pytest.approx(half_width, rel=0.03)
 
@@ -87,7 +87,7 @@ def test_a_corpus_without_a_common_word_has_a_bleu_of_0_and_no_interval():
 
 
 @pytest.mark.full
-def test_rouge_l_is_that_of_rouge_score():
+def test_rouge_l_equals_that_of_rouge_score():
     from rouge_score.rouge_scorer import RougeScorer
 
     scorer = RougeScorer(["rougeL"], use_stemmer=False)
@@ -97,7 +97,7 @@ def test_rouge_l_is_that_of_rouge_score():
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=9), st.lists(st.sampled_from("abc"), max_size=9))
-def test_rouge_l_is_that_of_a_plain_table_of_common_subsequences(first, second):
+def test_rouge_l_equals_that_of_a_plain_table_of_common_subsequences(first, second):
     lengths = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
     for i, left in enumerate(first):
         for j, right in enumerate(second):

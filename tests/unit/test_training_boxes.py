@@ -1,4 +1,4 @@
-"""Boxes in the forms of model families: they stay within one pixel of the image that the model sees."""
+"""Boxes in the formats of model families: they stay within one pixel of the image that the model sees."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def boxes_on_images(draw: st.DrawFn) -> tuple[Box, ImageSize]:
 
 
 @given(boxes_on_images())
-def test_pixels_of_the_written_image_are_within_one_pixel(case):
+def test_boxes_in_pixels_of_the_written_image_are_within_one_pixel(case):
     box, size = case
     written = resize_for(BoxFormat.QWEN25_VL, size)
     exact = [
@@ -50,7 +50,7 @@ def test_pixels_of_the_written_image_are_within_one_pixel(case):
 
 
 @given(boxes_on_images())
-def test_thousandths_are_within_one_thousandth(case):
+def test_boxes_in_thousandths_are_close_to_the_exact_position(case):
     box, size = case
     exact = [
         box.x_min * 1000 / size.columns,
@@ -67,7 +67,7 @@ def test_thousandths_are_within_one_thousandth(case):
 
 
 @given(boxes_on_images())
-def test_the_grid_of_gemex_is_within_one_pixel(case):
+def test_boxes_on_the_grid_of_gemex_are_within_one_pixel(case):
     box, size = case
     exact = box_to_grid(box, grid=GRID, rows=size.rows, columns=size.columns)
     assert convert_box(box, BoxFormat.GEMEX, size) == pytest.approx(list(exact.as_tuple()), abs=1)
@@ -93,7 +93,7 @@ def test_sizes_equal_those_of_the_model(rows, columns, expected):
     assert (written.rows, written.columns) == expected
 
 
-def test_a_box_beside_the_image_is_refused():
+def test_a_box_outside_the_image_is_refused():
     with pytest.raises(InvalidValue):
         convert_box(
             Box(x_min=500, y_min=10, x_max=600, y_max=20), BoxFormat.PIXELS, ImageSize(rows=300, columns=250)

@@ -15,7 +15,7 @@ from terminology.word_filter import FilteredPattern, find_triggers, read_word_bi
 
 
 def list_patterns():
-    """All filtered patterns of the checks, by a name."""
+    """All filtered patterns of the checks, each with a name."""
     for module in (content_screens, mentions, sides, structural_checks):
         for name, value in vars(module).items():
             if isinstance(value, FilteredPattern):
@@ -54,8 +54,8 @@ def test_each_match_of_a_pattern_passes_its_filter(name):
 @given(st.lists(_PARTS, max_size=12).map(" ".join))
 def test_a_search_finds_what_the_pattern_finds(text):
     for name, filtered in PATTERNS.items():
-        found, expected = filtered.search(text), filtered.pattern.search(text)
-        assert (found and found.span()) == (expected and expected.span()), name
+        match, expected_match = filtered.search(text), filtered.pattern.search(text)
+        assert (match and match.span()) == (expected_match and expected_match.span()), name
 
 
 @settings(max_examples=20, deadline=None, database=None)

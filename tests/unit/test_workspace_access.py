@@ -35,7 +35,7 @@ def test_folder_and_database_lose_the_permissions_of_group_and_others(home):
     ]
 
 
-def test_a_folder_without_a_database_and_one_that_all_may_use_stay_as_they_are(home, tmp_path):
+def test_a_folder_without_a_database_and_a_folder_open_to_all_keep_their_permissions(home, tmp_path):
     home.chmod(0o1777)
     restrict_permissions(home)
     assert (get_mode(home), get_mode(home / DATABASE_FILE)) == (0o1777, 0o644)
