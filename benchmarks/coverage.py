@@ -238,43 +238,45 @@ def _format_coverage(hits: list[bool]) -> str:
 
 INTRODUCTION = """# Coverage of the confidence intervals
 
-How often a 95 % interval contains the true value in simulated data sets. *Plain* is the usual large-sample
-interval, *shown* is the interval that Overread reports. Each section states the number of data sets per row
-and the standard error of the simulation.
+The *coverage* of a 95 % interval is how often it contains the true value. It was computed with simulated
+data sets. *Plain* is the usual large-sample interval, *shown* is the interval that Overread reports. Each
+section states the number of data sets per row and the standard error of the simulation.
 Written by `python -m benchmarks.coverage --out docs/coverage.md`."""
 
 TABLES: tuple[Table, ...] = (
     Table(
         "Agreement of two raters",
-        """Cohen's kappa and Gwet's AC1 with two categories; the raters are exchangeable. *n defined*: the
-data sets in which both raters used both categories; AC1 is defined in all. Plain: Fleiss, Cohen and
-Everitt; without a disagreement it does not exist, which counts as a miss. Shown: the same if both raters
-used every category 50 times or more and disagreed as often, otherwise the posterior; the record's
-`interval` names it. *Posterior*: the share of data sets with the posterior interval of kappa. Marks, here
-and below: * below .93 by more than two standard errors, + above .97, which is conservative.""",
+        """Cohen's kappa and Gwet's AC1 are computed for two categories and exchangeable raters. *n
+defined* is the number of data sets in which both raters used both categories; AC1 is defined in all data
+sets. Plain: Fleiss, Cohen and Everitt; without a disagreement this interval does not exist, which counts
+as a miss. Shown: the plain interval if both raters used every category at least 50 times and disagreed at
+least 50 times, otherwise the posterior; the record's `interval` names the kind. *Posterior* is the share
+of data sets with the posterior interval of kappa. Marks in all tables: * is below .93 by more than two
+standard errors, + is above .97, which is conservative.""",
         ("n", "prevalence", "kappa", "n defined", "kappa, plain", "kappa", "posterior", "AC1"),
         coverage_agreement.pair_rows,
     ),
     Table(
         "Kappa with four options",
-        "Options chosen evenly (.25 each) or unevenly (.70, .20, .08, .02). Plain and shown as above.",
+        """The raters choose the options evenly (.25 each) or unevenly (.70, .20, .08, .02). Plain and
+shown as above.""",
         ("options", "kappa", "n", "plain", "shown"),
         options_rows,
     ),
     Table(
         "Kappa with many answers",
-        """More than ten different answers, as in questions with several correct options or free text.
-The second answer is half as common as the first, the third a third as common, and so on. Plain and
-shown as above; the posterior's empty cells are drawn together.""",
+        """Raters give more than ten different answers, as in questions with several correct options or
+free text. The second answer is half as common as the first, the third a third as common, and so on. Plain
+and shown as above; the posterior's empty cells are drawn together.""",
         ("answers", "kappa", "n", "plain", "shown"),
         answers_rows,
     ),
     Table(
         "Agreement of a group",
-        """Two categories and exchangeable raters. *n defined*: the data sets in which both categories
-occur; AC1 is defined in all. Plain: Fleiss' kappa with Student's interval and Gwet's standard error.
-Shown: the same if each category was used for 50 questions or more and as many have a disagreement,
-otherwise the posterior of `measures/group_posterior.py`.""",
+        """There are two categories and exchangeable raters. *n defined* is the number of data sets in
+which both categories occur; AC1 is defined in all data sets. Plain: Fleiss' kappa with Student's interval
+and Gwet's standard error. Shown: the plain interval if each category was used for at least 50 questions
+and at least 50 questions have a disagreement, otherwise the posterior of `measures/group_posterior.py`.""",
         (
             "raters",
             "n",
@@ -292,11 +294,12 @@ otherwise the posterior of `measures/group_posterior.py`.""",
     ),
     Table(
         "Agreement on ordered answers",
-        """Four ordered answers, evenly (.25 each) or unevenly (.70, .20, .08, .02). Kappa with linear and
-quadratic weights is that of two raters. Alpha with linear weights is Krippendorff's ordinal alpha.
-Shown: by the same rule as above. A row with a value below .93 by more than two standard errors is replaced
-by an independent simulation of five times as many data sets, whatever its result.
-Below 30 questions, `measure` notes "fewer than 30 questions" and the pages show the value in grey.""",
+        """There are four ordered answers, given evenly (.25 each) or unevenly (.70, .20, .08, .02). Kappa
+with linear and quadratic weights is computed for two raters. Alpha with linear weights is Krippendorff's
+ordinal alpha. Shown: by the same rule as above. If a value of a row is below .93 by more than two standard
+errors, an independent simulation of five times as many data sets replaces the row. The new row is shown
+even if a value is again below .93. Below 30 questions, `measure` notes "fewer than 30 questions" and the
+pages show the value in grey.""",
         (
             "raters",
             "n",
@@ -327,35 +330,38 @@ questions share an exam.""",
     ),
     Table(
         "Readers against a model",
-        """200 cases; readers with a mean accuracy of .7727 and a spread between them; a model with
-.8384; latent correlation .5 between readers and .35 with the model. Crossed: Obuchowski-Rockette with
-Hillis' degrees of freedom. Half: every reader reads 100 of the cases, U-statistic. Fixed: for these
-readers only; the table shows its coverage of the mean of all possible readers, for which it is
-not meant if readers differ.""",
+        """There are 200 cases. The readers have a mean accuracy of .7727 and a spread between them; the
+model has an accuracy of .8384. The latent correlation is .5 between readers and .35 with the model.
+Crossed: Obuchowski-Rockette with Hillis' degrees of freedom. Half: every reader reads 100 of the cases,
+U-statistic. Fixed: an interval for these readers only. The table shows how often it contains the mean of
+all possible readers; it is not intended for this mean if readers differ.""",
         ("readers", "spread, points", "crossed", "half", "fixed"),
         mrmc_rows,
     ),
     Table(
         "Estimates for a dataset: methods",
-        """The grid of the next table, without its column 0 %. *Below .93*: cells whose coverage is below .93
-by more than two standard errors of the simulation. *Above .97*: conservative. *Width*: geometric mean of the
-width, relative to the interval that is shown. *At 0 %*: the lowest value of the column 0 % of the next table.
-Jeffreys: half a hit in each stratum. Spread: half a hit in all strata together. Hierarchical: the pooled
-rate as prior of each stratum, with the weight of two questions. Wilson, and Korn and Graubard: at the
-effective sample size by the stratified variance. Shown: Korn and Graubard's with the rules of
-`measures/strata.py`.""",
+        """This table summarises the cells of the next table, without its column 0 %. *Below .93* is the
+number of cells whose coverage is below .93 by more than two standard errors of the simulation. *Above .97*
+is the number of conservative cells. *Width* is the geometric mean of the width, relative to the interval
+that is shown. *At 0 %* is the lowest value of the column 0 % of the next table. The methods are: Jeffreys,
+with a prior of half a hit in each stratum. Spread, with a prior of half a hit in all strata together.
+Hierarchical, with the pooled rate as prior of each stratum and the weight of two questions. Wilson, and
+Korn and Graubard, at the effective sample size by the stratified variance. Shown is Korn and Graubard's
+interval with the rules of `measures/strata.py`.""",
         ("method", "mean", "lowest", "below .93", "above .97", "width", "at 0 %"),
         coverage_rates.method_rows,
     ),
     Table(
         "Estimates for a dataset: coverage",
-        """Coverage of the interval that is shown, by true rate in the dataset. Samples are drawn without
-replacement; each round of sampling has its own strata. *Judged* is the number of judged questions per
-stratum and round. *Sizes*: equal sizes and rates; rates eight times as high in the smallest stratum as in the
-largest, which has eight times as many questions; the reverse; equal rates, but a fifth, one or two times the
-number of judged questions. At 0 % coverage is complete, and the upper limit is judged instead: the value is
-the probability of a hit if the true rate is the upper limit of a sample without a hit.
-No cell is below .93 by more than two standard errors, so no estimate is marked as approximate.""",
+        """The table gives the coverage of the shown interval, by true rate in the dataset. Samples are
+drawn without replacement; each round of sampling has its own strata. *Judged* is the number of judged
+questions per stratum and round. *Sizes* has four values. Equal: equal sizes and rates. Higher in small:
+rates are eight times as high in the smallest stratum as in the largest, which has eight times as many
+questions. Higher in large: the reverse. Judged unevenly: equal rates, but the strata have a fifth, one or
+two times the number of judged questions. At 0 % the coverage is always complete, so the column 0 % judges
+the upper limit instead: its value is the probability of a hit if the true rate is the upper limit of a
+sample without a hit. No cell is below .93 by more than two standard errors, so no estimate is marked as
+approximate.""",
         (
             "strata",
             "rounds",
@@ -367,22 +373,22 @@ No cell is below .93 by more than two standard errors, so no estimate is marked 
     ),
     Table(
         "Estimates for a dataset: several questions per exam",
-        """Four questions per exam with correlated results (latent correlation .5), in one stratum or across
-strata of equal size. Plain: as independent questions. Shown: with the design effect.""",
+        """Each exam has four questions with correlated results (latent correlation .5), in one stratum or
+across strata of equal size. Plain: questions are treated as independent. Shown: with the design effect.""",
         ("strata", "judged", "true rate", "across strata", "plain", "shown"),
         coverage_rates.exam_rows,
     ),
     Table(
         "Estimates for a dataset: draws by risk",
-        """12,000 questions, four per exam, in strata of unequal size with different error rates; drawn
-evenly over the strata, half uniformly and half by risk. The odds of an error increase fourfold
-with each of four levels of the risk; if it is misleading, they decrease. *At every look*: review
-in random order of up to 800 questions drawn by risk, with looks from 50 questions on after every
-25, until the interval is within 2 points (rate 1 %), 3 points (3 %) or 5 points (10 %); a fifth of the
-data sets. *Judged* is the mean number. Populations, draws and
-order are simulated apart from the code of the app. *By patient*: drawn by risk, ten exams per patient
-with strongly correlated errors; intervals are clustered by patient. HT: Horvitz-Thompson. PPI:
-prediction-powered.""",
+        """There are 12,000 questions, four per exam, in strata of unequal size with different error rates.
+They are drawn evenly over the strata, half uniformly and half by risk. The odds of an error increase
+fourfold with each of four levels of the risk; if the risk is misleading, the odds decrease. *At every
+look*: up to 800 questions drawn by risk are reviewed in random order. The interval is computed after 50
+questions and after every further 25, until it is within 2 points (rate 1 %), 3 points (3 %) or 5 points
+(10 %). This design uses a fifth of the data sets. *Judged* is the mean number of judged questions. The
+simulation of populations, draws and order does not use the code of the app. *By patient*: questions are
+drawn by risk, with ten exams per patient and strongly correlated errors; intervals are clustered by
+patient. HT: Horvitz-Thompson. PPI: prediction-powered inference.""",
         ("design", "rate", "strata", "judged", "HT", "PPI", "± HT, points", "± PPI, points"),
         coverage_draws.draw_rows,
         divisor=2,
