@@ -96,7 +96,7 @@ def browser(workspace: Engine, monkeypatch: pytest.MonkeyPatch) -> Browser:
 def sign_in_as(browser: Browser) -> Callable[..., Person]:
     """``sign_in_as("anna", Role.REVIEWER)``: sign in that person, who is created if necessary."""
 
-    def sign_in(name: str, *roles: Role) -> Person:
+    def sign_in(name: str, *roles: Role, method: str = "password") -> Person:
         now = datetime.now(UTC)
         with unit_of_work() as db:
             people_by_name = {person.name: person for person in accounts.list_people(db, by=COMMAND_LINE)}
@@ -105,8 +105,9 @@ def sign_in_as(browser: Browser) -> Callable[..., Person]:
             )
             token = f"token-of-{name}"
             accounts.start_sign_in(
-                db, person=person, token=token, previous_token=browser.cookies.get("overread"), now=now
-            )
+                db, person=person, token=token, previous_token=browser.cookies.get("overread"),
+                method=method, now=now,
+            )  # fmt: skip
         browser.cookies["overread"] = token
         return person
 

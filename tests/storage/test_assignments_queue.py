@@ -65,7 +65,8 @@ def test_loading_a_sheet_scans_no_large_table(world):
     scans = {step for step in steps if step.startswith("SCAN")}
     # Subqueries: a row's neighbours, a few next questions, one row per batch and state, the last verdicts.
     subqueries = (
-        "SCAN before_", "SCAN after_", "SCAN next_open", "SCAN first_open", "SCAN states", "SCAN mine", "SCAN recent",
+        "SCAN before_", "SCAN after_", "SCAN next_open", "SCAN first_open", "SCAN states",
+        "SCAN mine", "SCAN recent",
     )  # fmt: skip
     # The only scanned table has one row per person and batch with a shared queue.
     assert {step for step in scans if not step.startswith(subqueries)} <= {"SCAN pool_member"}

@@ -84,7 +84,7 @@ def test_at_most_three_backups_before_migrations_are_kept(old_tables):
     assert len(list_backups()) == 3
 
 
-def test_tables_are_not_migrated_if_the_disk_is_too_full_for_the_backup(old_tables):
+def test_tables_are_not_migrated_if_the_backup_cannot_be_written(old_tables):
     (current_workspace().home / "backups").write_text("a file where the folder should be")
     with pytest.raises((DomainError, OSError)):
         migrate()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import select
 
 from domain.batches import AssignmentState
 from domain.errors import InvalidValue, NotAllowed, Refused
 from domain.people import Person, Role
 from domain.second_opinions import SecondOpinions, SecondOpinionScope
 from review import service as review
+from storage.rows.datasets import QuestionRow
 from storage.rows.people import PersonRoleRow, PersonRow
 from storage.unit_of_work import read_only_session, unit_of_work
 from tests.storage.judgements import load_assignment_state, make_acceptance, make_rejection, save_verdict
@@ -58,18 +60,17 @@ def test_a_share_of_the_batch_gets_a_second_reviewer(world):
     assert len(list_questions_of_remo(world)) == 3
 
 
-def test_share_does_not_depend_on_verdicts(world):
+def test_the_random_share_does_not_depend_on_verdicts(world):
     with read_only_session(world.engine) as db:
-        arguments = {
-            "by": world.people["cora"],
-            "batch": "first",
-            "to": ["remo"],
-            "scope": SecondOpinionScope.RANDOM_SHARE,
-        }
-        review.preview_second_opinions(db, **arguments, share=0.25, seed=7)
+        ids = {row.id: row.key for row in db.execute(select(QuestionRow.id, QuestionRow.key))}
+    plan = SecondOpinions(scope=SecondOpinionScope.RANDOM_SHARE, share=0.25, seed=7)
     for question in world.questions[:6]:
         save_verdict(world, make_rejection(world, question=question))
     request_second_opinions(world)
+    assert list_questions_of_remo(world) == plan.draw_random_share(ids)
+
+
+def test_the_random_share_does_not_depend_on_the_order_of_questions():
     ids = {number: f"q{number}" for number in range(1000)}
     plan = SecondOpinions(scope=SecondOpinionScope.RANDOM_SHARE, share=0.2, seed=7)
     assert plan.draw_random_share(ids) == plan.draw_random_share(dict(reversed(ids.items())))

@@ -43,9 +43,9 @@ def test_additional_predicted_boxes_lower_the_score():
 
 
 def test_the_matching_is_optimal_and_not_greedy():
-    # in the order of the truth, greedy takes .60 and leaves .15; the best takes .55 + 1.00
-    truth = [[0, 0, 100, 10], [40, 0, 100, 10]]
-    predicted = [[40, 0, 100, 10], [0, 0, 55, 10]]
+    # greedy takes the highest overlap, 80 / 120, and leaves 0; the best takes 50 / 150 + 70 / 130
+    truth = [[100, 0, 200, 10], [150, 0, 250, 10]]
+    predicted = [[120, 0, 220, 10], [50, 0, 150, 10]]
     ious = iou(truth, predicted)
     match = match_boxes(truth, predicted)
     assert sum(overlap for _, _, overlap in match.pairs) == pytest.approx(ious[0, 1] + ious[1, 0])
