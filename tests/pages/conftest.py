@@ -103,7 +103,7 @@ def sign_in_as(browser: Browser) -> Callable[..., Person]:
             person = people_by_name.get(name) or accounts.add_person(
                 db, by=COMMAND_LINE, name=name, display_name=name.title(), roles=roles, password=None, now=now
             )
-            token = f"token-of-{name}"
+            token = f"token-of-{name}" if method == "password" else f"token-of-{name}-by-{method}"
             accounts.start_sign_in(
                 db, person=person, token=token, previous_token=browser.cookies.get("overread"),
                 method=method, now=now,
