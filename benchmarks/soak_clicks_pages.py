@@ -25,12 +25,12 @@ from storage.rows.audit import AuditRow
 from storage.rows.verdicts import VerdictRow
 from storage.unit_of_work import read_only_session, unit_of_work
 
-_RATING_KEYS = "3333nne"
+_RATING_KEYS = "3333nne"  # four ratings of 3, no, no, easy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClickAction:
-    """An action to click.
+    """An action that a race triggers, by a click or a key.
 
     ``count_rows()`` counts the rows that the action created. ``key`` triggers the action by keyboard.
     """
@@ -152,7 +152,7 @@ class Coordinator(_Pages):
         page.goto("/")
         self.prepare_action = rng.choice([self._draw, self._assign, self._close, self._release])
         with unit_of_work(self.workspace.engine) as db:
-            self._draw_only_open_batch(db)
+            self._draw_batch_and_close_others(db)
         button, audit_actions = self.prepare_action(page)
         button.wait_for(timeout=60_000)
         count_before = self._count_audit_rows(audit_actions)
@@ -206,7 +206,7 @@ class Coordinator(_Pages):
         field.press("Tab")
         page.wait_for_timeout(500)  # the page is redrawn with the name
 
-    def _draw_only_open_batch(self, db: Session) -> None:
+    def _draw_batch_and_close_others(self, db: Session) -> None:
         """Draw an unassigned batch for this race and close all others, so that the page selects it."""
         now, by = datetime.now(UTC), command_line_person()
         for batch_summary in review.list_batch_overviews(db, by=by):

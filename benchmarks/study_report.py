@@ -97,7 +97,7 @@ def _measure(size: Size) -> None:
 
 
 def simulate_study(size: Size) -> ReportData:
-    """Build the data of a study with six tasks."""
+    """Build the data of a study with all tasks."""
     random = np.random.default_rng(7)
     cases = tuple(_build_case(number, size) for number in range(1, size.cases + 1))
     readers = tuple(

@@ -13,7 +13,7 @@ from accounts.service import command_line_person
 from commands.arguments import Subparsers
 from domain.count_texts import count_text
 from domain.questions import format_answer
-from quality.duplicates.calibration import PAIRS_PER_BIN, describe_missing_rate
+from quality.duplicates.calibration import PAIRS_PER_BIN, explain_missing_rate
 from quality.duplicates.marking import DEFAULT_LIMIT, KeepRule
 from quality.duplicates.meaning import Outcome
 from quality.duplicates.search import SearchSettings, Wording
@@ -51,8 +51,8 @@ def add_to(subparsers: Subparsers) -> None:
     mark = verbs.add_parser(
         "mark",
         help="the same, and store the result",
-        description="Find near-duplicates and contradicting keys, store them as problems of their checks, "
-        "and switch these checks on. The questions are not changed. Marking is refused if more than a share "
+        description="Find near-duplicates and contradicting keys, store them as problems of these two checks, "
+        "and switch the checks on. The questions are not changed. Marking is refused if more than a share "
         "of the dataset, of a task or of a category would be marked.",
     )
     for verb in (find, mark):
@@ -211,7 +211,7 @@ def run_calibration(args: argparse.Namespace) -> int:
         print(f"{'':<25}  {compared_pair.second.stem}")
     print(f"{calibration.judged:,} of {count_text(len(pairs), 'pair')} judged.")
     for estimate in calibration.estimates if calibration.judged else ():
-        rate = describe_missing_rate(estimate)
+        rate = explain_missing_rate(estimate)
         if estimate.rate is not None:
             rate = f"{estimate.rate:.1%} wrong ({estimate.low:.1%} to {estimate.high:.1%})"
         print(f"from {estimate.threshold:.2f}: {estimate.pairs:,} pairs, {estimate.judged:,} judged, {rate}")

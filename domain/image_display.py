@@ -12,8 +12,9 @@ class ImageDisplay(StrEnum):
     """The display state that is stored with a judgement. None means "not recorded", as for old judgements.
 
     ``DRAWN``: the selected radiograph was drawn, and all others of the exam that the workspace has were
-    loaded. ``CONFIRMED``: the radiograph was not drawn, and the person confirmed to continue without it.
-    ``NO_IMAGE``: the workspace has no image of the exam. ``NOT_DRAWN`` is sent by the form, but never stored.
+    loaded. ``CONFIRMED``: the radiograph was not drawn, and the person confirmed that they continue without
+    it. ``NO_IMAGE``: the workspace has no image of the exam. ``NOT_DRAWN`` is sent by the form, but never
+    stored.
     """
 
     DRAWN = "drawn"

@@ -184,7 +184,7 @@ def score_model(
     Args:
         questions: the questions with their keys.
         asked: the ids in the database of the questions with a case.
-        predictions: the answers, in the options of the release.
+        predictions: the answers, as indices into the options of the release.
         report: called every 1,000 questions with the number of scored questions.
     """
     ordered = sorted(questions, key=lambda item: item.number)

@@ -29,7 +29,7 @@ def agreement_weights(k: int, weights: Weights) -> NDArray[np.float64]:
         weights: none for unordered categories, else linear or quadratic.
 
     Returns:
-        Shape (k, k); 1 on the diagonal, 0 for the two ends of the scale.
+        Shape (k, k); 1 on the diagonal, 0 for the pair of the lowest and the highest category.
 
     >>> agreement_weights(3, Weights.LINEAR)
     array([[1. , 0.5, 0. ],

@@ -157,7 +157,7 @@ def power_of_design(
             random_readers=assumptions.random_readers,
             confidence=1 - assumptions.alpha,
         )
-        # positive: the model, or the first arm, is worse
+        # a positive difference means that the model, or the first arm, is worse
         is_below = result.is_below(assumptions.margin)
         n_significant += bool(is_below or (assumptions.margin == 0 and result.is_above(0.0)))
     power = n_significant / runs
@@ -192,7 +192,7 @@ def cases_for_design(
     """
     if not 0 < power < 1:
         raise InvalidValue("power", f"must be between 0 and 1 (for example 0.8), not {power}")
-    # The sum of the critical value and the quantile of the power grows with the square root of the cases.
+    # The sum of the critical value and the quantile of the power grows with sqrt(number of cases).
     critical, wanted_quantile = scipy.special.ndtri(1 - assumptions.alpha / 2), scipy.special.ndtri(power)
     cases = 200
     power_by_cases: dict[int, float] = {}

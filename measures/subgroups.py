@@ -27,7 +27,7 @@ from measures.proportions import CONFIDENCE
 class SubgroupRate:
     """A rate, 0 to 1, in a part of the sample with ``n`` questions, ``hits`` of which have the property.
 
-    All values are None if the part is empty.
+    ``estimate``, ``low`` and ``high`` are None if the part is empty.
     """
 
     n: int

@@ -4,10 +4,10 @@ Horvitz-Thompson. Each judged question counts by the inverse of its inclusion pr
 divided by their sum (Hajek). The variance is that of independent draws (Poisson sampling), summed by
 patient, or by exam if no patient is known: questions that were certain to be drawn contribute nothing.
 
-Prediction-powered. A prediction of the error is known for every question of the dataset. The estimate is the
-mean prediction plus the weighted mean of (error - prediction) among the judged questions. The prediction is
-multiplied by a tuning constant, 0 or more, that minimises the variance (PPI++), so a useless prediction has
-no influence. The prediction must not have been fitted to the verdicts.
+Prediction-powered. For every question of the dataset, a predicted probability of an error is known. The
+estimate is the mean prediction plus the weighted mean of (error - prediction) among the judged questions. The
+prediction is multiplied by a tuning constant, 0 or more, that minimises the variance (PPI++), so a useless
+prediction has no influence. The prediction must not have been fitted to the verdicts.
 
 The interval. It extends Clopper and Pearson's interval to a weighted sum, as Fay and Feuer's extends that of
 a Poisson count: for the upper limit, one question with the property and with the mean weight of a drawn
@@ -46,8 +46,9 @@ class WeightedRate:
     """A rate in the whole dataset, 0 to 1, from ``n`` judged questions, ``hits`` of which have the property.
 
     ``effective_size`` is the number of questions that a simple random sample needs for the same variance;
-    None if all questions or none have the property. Without a prediction it is at most Kish's. ``tuning`` is
-    the constant of the prediction, 0 without a prediction. Rate and limits are None if nothing was judged.
+    None if all questions or none have the property. Without a prediction it is at most Kish's effective
+    sample size. ``tuning`` is the constant of the prediction, 0 without a prediction. Rate and limits are
+    None if nothing was judged.
     """
 
     n: int
@@ -215,7 +216,7 @@ def _compute_upper_limit(
 
 
 def _compute_tuning_constant(sample: _Sample, prediction: Prediction) -> float:
-    """Compute the constant of the prediction that minimises the variance; 0 if it explains nothing."""
+    """Compute the constant of the prediction that minimises the variance; 0 if the prediction is useless."""
     importance = (sample.weights * sample.root_of_not_drawn) ** 2
     total = sample.weights.sum()
     values = sample.values - float(sample.weights @ sample.values / total)

@@ -1,4 +1,4 @@
-"""The mail server: its settings, sending an e-mail, and the reasons of failures."""
+"""The mail server: its settings, sending an e-mail, and the reasons for failures."""
 
 from __future__ import annotations
 

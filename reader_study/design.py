@@ -183,7 +183,8 @@ def _order_in_blocks(
 ) -> list[int]:
     """Order the cases by blocks.
 
-    All readers have the same blocks. A row of the Latin square gives each reader's order of the blocks.
+    Readers with the same cases have the same blocks. A row of the Latin square gives each
+    reader's order of the blocks.
     """
     n_blocks = max(1, min(design.blocks, len(cases)))
     seed = design.plan.seed

@@ -1,4 +1,4 @@
-"""A file of JSON lines that a release has only if there is a record for it: origins, errata."""
+"""A file of JSON lines that a release has only if there is a record for it (origins, errata)."""
 
 from __future__ import annotations
 

@@ -51,11 +51,11 @@ class Feedback:
 class ReviewSheet:
     """One question as shown to a reviewer.
 
-    While ``blind``, ``question`` is None, and nothing that reveals the answer was read. ``drafts`` are the
-    stored parts of the form: (revision, JSON value) by part. ``last_verdict`` is the reviewer's own latest
-    verdict; a new one has the next revision. ``skipped`` is the reason if the question was skipped.
-    ``fixed_alignment`` is the rating of image alignment before the report was opened; it cannot be changed.
-    ``recent`` are the reviewer's last verdicts in this batch, newest first, one per question.
+    While ``blind``, ``question`` is None, and nothing that reveals the answer was loaded from the database.
+    ``drafts`` are the stored parts of the form: (revision, JSON value) by part. ``last_verdict`` is the
+    reviewer's own latest verdict; a new one has the next revision. ``skipped`` is the reason if the question
+    was skipped. ``fixed_alignment`` is the rating of image alignment before the report was opened; it cannot
+    be changed. ``recent`` are the reviewer's last verdicts in this batch, newest first, one per question.
     ``feedback`` is the feedback on a practice question; None before the verdict and in other batches.
     ``comments`` and ``unread_comments`` count the comments of the reviewer's thread with the coordinators.
     ``previous`` and ``next`` are the row ids of the neighbouring questions in any state. ``upcoming_images``

@@ -38,7 +38,7 @@ def make_engine(url: str) -> Engine:
     keys on, and every transaction begins with BEGIN IMMEDIATE, because a plain BEGIN that reads first and
     writes later fails with "database is locked" if another writer commits in between.
     A connection with ``execution_options(overread_read_only=True)`` only reads and blocks no writer. A
-    connection with ``overread_patience_ms`` waits for other writers at most that many milliseconds.
+    connection with ``overread_lock_timeout_ms`` waits for other writers at most that many milliseconds.
     """
     if make_url(url).get_backend_name() != "sqlite":
         return create_engine(
@@ -92,7 +92,7 @@ def _serialize_writers(engine: Engine) -> None:
             connection.exec_driver_sql("BEGIN DEFERRED")
             return
         info = connection.info
-        timeout = options.get("overread_patience_ms", BUSY_TIMEOUT_MS) / 1000
+        timeout = options.get("overread_lock_timeout_ms", BUSY_TIMEOUT_MS) / 1000
         deadline = time.monotonic() + timeout
         info[_HOLDS_WRITE_LOCK] = info.get(_HOLDS_WRITE_LOCK, False) or write_lock.acquire(timeout=timeout)
         remaining_ms = max(0, round(1000 * (deadline - time.monotonic())))

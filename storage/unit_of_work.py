@@ -58,7 +58,7 @@ def unit_of_work(engine: Engine | None = None, *, lock_timeout_ms: int | None = 
     """
     bind = engine or current_engine()
     if lock_timeout_ms is not None:
-        bind = bind.execution_options(overread_patience_ms=lock_timeout_ms)
+        bind = bind.execution_options(overread_lock_timeout_ms=lock_timeout_ms)
     with Session(bind, expire_on_commit=False) as session:
         try:
             if lock_timeout_ms is not None and bind.dialect.name != "sqlite":

@@ -32,7 +32,7 @@ def start_job(  # allow writes-without-record: changes by the job are recorded w
     """Put a job into the queue, unless a job of the same kind and subject is active.
 
     Args:
-        subject: the object of the job; by default a hash of the parameters.
+        subject: what the job is about; by default a hash of the parameters.
 
     Returns:
         The new or the active job, and whether it is new.
@@ -120,7 +120,10 @@ def restart_job(  # allow writes-without-record: as start_job
 
 
 def load_latest_job(db: Session, *, by: Person, kind: JobKind[Any], subject: str) -> Job | None:
-    """Load the latest job of a kind and subject, of all people; None if there is none or it was dismissed."""
+    """Load the latest job of a kind and subject, whoever started it.
+
+    Return None if there is none, or if it was dismissed.
+    """
     require(by, kind.action)
     return _hide_dismissed(job_storage.find_latest_job(db, kind=kind.name, subject=subject))
 

@@ -36,7 +36,7 @@ class ThresholdEstimate:
     high: float | None
 
 
-def describe_missing_rate(estimate: ThresholdEstimate) -> str:
+def explain_missing_rate(estimate: ThresholdEstimate) -> str:
     """Return why a threshold has no estimate of wrong merges."""
     if not estimate.pairs:
         return "no pairs"

@@ -80,7 +80,7 @@ def store_votes(  # allow writes-without-record: the votes are read from the led
 ) -> int:
     """Store the votes of a judge from the replies so far, and return the number of usable votes.
 
-    Requests that have not been called have no vote.
+    Requests that have not been sent have no vote.
     """
     require(by, Action.RUN_MODELS)
     if judge.model_run is None:
@@ -98,7 +98,7 @@ def store_votes(  # allow writes-without-record: the votes are read from the led
 def update_results(
     db: Session, *, by: Person, jury: Jury, usable_votes: Mapping[Check, int], now: datetime
 ) -> None:
-    """Store the results of those checks that the votes of a jury change.
+    """Store the results of each check that the votes of a jury change.
 
     The criteria of the results change only if there is a usable vote, and never to the criteria of an older
     jury: the votes of the older jury are kept, but the votes of the newer jury count.

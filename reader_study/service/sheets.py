@@ -222,7 +222,7 @@ def _build_sheet(
     is_training = case.kind is CaseKind.TRAINING
     reading = reading_storage.find_last_reading(db, key=key)
     feedback = None
-    if is_training and reading is not None:  # the key is loaded for answered training cases only
+    if is_training and reading is not None:  # the answer key is loaded for answered training cases only
         keyed_case = cases.load_case(db, case_id=case.id)
         is_correct = build_scoring(protocol, ()).is_correct(keyed_case, reading.answer)
         feedback = TrainingResult(correct=is_correct, question=keyed_case.question)

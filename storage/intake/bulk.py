@@ -129,7 +129,7 @@ def load_known_exams(db: Session, *, dataset_id: int, keys: Iterable[str]) -> di
     """Return id, facts and radiographs of those exams that exist in the dataset, by key.
 
     A value is ``{id, patient, indication, age, sex, report, radiographs: {key: (file, view, sha256, rows,
-    columns)}}``, with the radiographs in the order of the file.
+    columns)}}``, with the radiographs in the order of their positions.
     """
     facts_by_key: dict[str, dict[str, Any]] = {}
     for chunk in _chunks(keys):

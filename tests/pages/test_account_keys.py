@@ -1,4 +1,4 @@
-"""My account: own keys, the left mouse button, reset, export and import."""
+"""My account: own keys, the left mouse button, reset and import."""
 
 import json
 

@@ -51,7 +51,7 @@ def click(page, label):
 
 def generate(page, folder, label, *, images=""):
     find_input(page, "File or folder on the server").set_value(str(folder))
-    find_input(page, "Image folder on the server").set_value(str(images))
+    find_input(page, "Image folder on the server (optional)").set_value(str(images))
     click(page, label)
     wait_for_jobs()
     return page.run()

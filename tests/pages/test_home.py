@@ -60,7 +60,7 @@ def test_coordinator_of_an_active_batch_is_offered_its_progress(workspace, sign_
     make_world(workspace, assigned_to=["ruth"])
     sign_in_as("cora")
     page = open_page(HOME)
-    assert "The reviewers have 12 judgements left." in get_text(page)
+    assert "12 judgements left to make." in get_text(page)
     assert page.button(key="next-step").label == "View progress"
 
 

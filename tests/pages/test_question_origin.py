@@ -1,4 +1,4 @@
-"""Browse shows where a generated question comes from, from the release back to the report."""
+"""The page Browse shows where a generated question comes from, from the release back to the report."""
 
 import pytest
 from streamlit.testing.v1 import AppTest

@@ -1,4 +1,4 @@
-"""Concurrent saves by two clicks, tabs or coordinators: one row each, or a clear refusal. Both databases."""
+"""Concurrent saves by two clicks, tabs or coordinators: one row each, or a clear refusal."""
 
 from __future__ import annotations
 

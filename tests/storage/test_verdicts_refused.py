@@ -1,4 +1,4 @@
-"""Verdicts that are refused, and the message of each refusal. On both databases."""
+"""Verdicts that are refused, and the message of each refusal. On SQLite and PostgreSQL."""
 
 from __future__ import annotations
 

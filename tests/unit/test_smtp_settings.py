@@ -50,7 +50,7 @@ def test_the_link_ends_with_one_slash(monkeypatch):
         ("OVERREAD_MAIL_FROM", "Overread", "must be an address such as overread@example.org"),
         ("OVERREAD_MAIL_FROM", "a@example.org\nBcc: b@example.org", "must be an address such as"),
         ("OVERREAD_ADDRESS", "overread.example.org", "must begin with https:// or http://"),
-        ("OVERREAD_SMTP_USER", "overread", "needs OVERREAD_SMTP_PASSWORD_FILE too"),
+        ("OVERREAD_SMTP_USER", "overread", "must be set together with OVERREAD_SMTP_PASSWORD_FILE"),
         ("OVERREAD_SMTP_PASSWORD_FILE", "/nowhere/password", "/nowhere/password"),
     ],
 )

@@ -135,7 +135,7 @@ def test_the_heat_map_has_a_legend_and_percent_agreement(report):
     row = list_kappa_rows(report)[0]
     assert f"{row.observed:.0%}, n {row.n}" in figure.svg
     assert ">0 or less<" in figure.svg
-    assert "A model counts as one rater" in figure.svg
+    assert "A model is treated like a reader" in figure.svg
 
 
 @pytest.mark.slow

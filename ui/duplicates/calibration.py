@@ -8,7 +8,7 @@ import streamlit as st
 
 from domain.duplicates import CalibrationPair
 from domain.people import Person
-from quality.duplicates.calibration import describe_missing_rate
+from quality.duplicates.calibration import explain_missing_rate
 from quality.service import Calibration, judge_pair, load_calibration, load_pairs
 from ui.background_jobs.job_status import show_job_outcome, show_job_progress
 from ui.context import clock, current_person, read_only_session, unit_of_work
@@ -89,7 +89,7 @@ def _show_undo(calibration: Calibration) -> None:
 
 def _build_row(calibration: Calibration, index: int) -> dict[str, object]:
     estimate = calibration.estimates[index]
-    rate = describe_missing_rate(estimate)
+    rate = explain_missing_rate(estimate)
     if estimate.rate is not None and estimate.low is not None and estimate.high is not None:
         rate = f"{estimate.rate:.1%} ({estimate.low:.1%} to {estimate.high:.1%})"
     return {

@@ -48,7 +48,7 @@ class TrainingRequest:
 
 
 def show_training_data(person: Person, record: release.ReleaseRecord) -> None:
-    """Show the links to the training data of a release, and the form that writes others."""
+    """Show the links to the training data of a release, and the form that writes further ones."""
     release_id = record.id
     job = job_control.load_latest_job(TRAINING_DATA, by=person, subject=str(release_id))
     is_active = job is not None and job.is_active

@@ -56,7 +56,7 @@ export class Frame {
     this.setHidden(false);
   }
 
-  /** Run an action of full screen. Returns whether the action was carried out. */
+  /** Run an action that exists only in full screen. Returns whether the action was carried out. */
   runAction(id: ActionId): boolean {
     if (!this.isFullScreen || (id !== "hide-question" && id !== "move-question")) return false;
     if (id === "hide-question") this.setHidden(!this.isHidden);
