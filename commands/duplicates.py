@@ -51,7 +51,7 @@ def add_to(subparsers: Subparsers) -> None:
     mark = verbs.add_parser(
         "mark",
         help="the same, and store the result",
-        description="Find near-duplicates and contradicting keys, store them as problems of these two checks, "
+        description="Find near-duplicates and contradicting keys, store them as problems of two checks, "
         "and switch the checks on. The questions are not changed. Marking is refused if more than a share "
         "of the dataset, of a task or of a category would be marked.",
     )
