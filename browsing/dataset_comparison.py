@@ -118,7 +118,7 @@ def build_overview_rows(statistics: Sequence[DatasetStatistics]) -> list[dict[st
 
 
 def build_format_rows(statistics: Sequence[DatasetStatistics]) -> list[dict[str, str]]:
-    """Return questions / boxes by answer format: a row per dataset and one of totals (GEMeX, Table 3)."""
+    """Return questions / boxes by format: a row per dataset and, for several, a total (GEMeX, Table 3)."""
     names = [
         name
         for name in _VALUE_ORDER["format"]

@@ -19,7 +19,8 @@ class FindingCounts:
     """The numbers of exams by finding, the most frequent first; an exam may have several findings.
 
     ``exams`` counts all exams, ``with_report`` those with a report. ``healthy`` counts the exams whose report
-    states no finding and states that something is normal; ``unknown`` those whose report states neither.
+    states or suspects no finding and states that something is normal; ``unknown`` counts the other exams
+    whose report states no finding.
     """
 
     exams: int

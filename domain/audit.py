@@ -14,7 +14,7 @@ NO_ENTRY = "0" * 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditHead:
-    """Number and hash of an entry. Who has both can prove that no entry up to it was rewritten."""
+    """Number and hash of an entry. Whoever has both can prove that no entry up to it was rewritten."""
 
     number: int
     hash: str

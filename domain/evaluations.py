@@ -136,7 +136,7 @@ class Evaluation:
         release_id: the id of the release in the database.
         split: "public" or "private".
         answered_by: how the answers are obtained.
-        model: the name of the model in requests to the endpoint, or the one that a command or file states.
+        model: the name under which the endpoint's model answers, or the name given for a command or files.
         is_test_model: whether it is the small test model, whose answers say nothing about quality.
         prompt: the version of the prompt, such as "evaluation@1"; None for commands and files.
         image_size: the size of the radiographs.

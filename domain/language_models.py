@@ -119,7 +119,7 @@ class Endpoint:
         return f"{self.name} ({TEST_MODEL_NOTE})" if self.is_test_model else self.name
 
 
-#: Every name of the small model of the tests contains this text, in lower case.
+#: Every name of the small model of the tests contains this text, if written in lower case.
 TEST_MODEL = "smollm2-135m"
 #: Every page and report with results of this model shows the note.
 TEST_MODEL_NOTE = "path tested, quality not measured"
@@ -319,7 +319,7 @@ class RunProgress:
 
     Attributes:
         reused: requests answered by the ledger without a call.
-        calls_per_minute: the number of calls in the last minute.
+        calls_per_minute: calls per minute, from the calls of the last minute; 0 if the run is finished.
         seconds_left: the remaining time at that rate; None if the rate is 0.
         expected_cost_nanos: the estimate for the whole run from the calls so far; None before the first call.
     """

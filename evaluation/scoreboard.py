@@ -330,7 +330,7 @@ def compare_models(
 def _build_matrix(
     table: QuestionTable, models: Sequence[ScoredModel], rows: NDArray[np.bool_]
 ) -> RatingMatrix:
-    """Build a rating matrix: the raters are the models, and their answers are yes if correct, else no."""
+    """Build a rating matrix: the raters are the models, and their answers are yes if correct, no if wrong."""
     q, r = int(rows.sum()), len(models)
     correct = np.array([model.scores.correct[rows] for model in models], dtype=np.int64).reshape(r, q).T
     tasks, task = _select_codes(table, "task", rows)

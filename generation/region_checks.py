@@ -86,7 +86,7 @@ class RegionCheckOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkShare:
-    """The share of sentences in a group that one expert, or all experts (""), marked as right.
+    """The share of the mark "right" among the marks of one expert, or of all (""), on a group of sentences.
 
     ``wrong`` counts the other marks. ``reports`` is the number of reports behind ``right``, whose interval is
     clustered by report.

@@ -36,7 +36,7 @@ class BoxMatch(StrEnum):
 
 
 class BoxLabels(StrEnum):
-    """Which boxes of an image a question gets. It always gets the boxes that state its id."""
+    """Which boxes of an image a question gets. Boxes matched by question always go to that question."""
 
     MENTIONED = "mentioned"  # those whose label occurs in stem, options or category
     ALL = "all"
@@ -93,7 +93,8 @@ class BoxChange:
 class BoxPlan:
     """What a file changes: the changes, the ids of unchanged questions by reason, and the refused boxes.
 
-    ``boxes`` counts the valid boxes in the file, ``without_question`` the boxes that no question gets.
+    ``boxes`` counts the readable boxes in the file, ``without_question`` the boxes, not refused, that no
+    question gets.
     """
 
     boxes: int
@@ -115,8 +116,8 @@ class BoxPlan:
             listed = ", ".join(keys[:5]) + (", …" if len(keys) > 5 else "")
             sentences.append(f"Not changed: {count_text(len(keys), 'question')}. Each {reason}: {listed}.")
         if self.without_question:
-            boxes_text = count_text(self.without_question, "box", "boxes")
-            sentences.append(f"{boxes_text} without a question that mentions the label.")
+            without_question_text = count_text(self.without_question, "box", "boxes")
+            sentences.append(f"{without_question_text} without a question that mentions the label.")
         return sentences
 
 

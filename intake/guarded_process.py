@@ -38,7 +38,7 @@ _PROJECT = Path(__file__).resolve().parent.parent
 
 
 class ParsingStopped(Refused):
-    """The child process failed, timed out or exceeded a limit. ``reason`` is the message without advice."""
+    """The child process failed, timed out or exceeded a limit. ``reason`` is the start of the message."""
 
     def __init__(self, reason: str, advice: str = "") -> None:
         super().__init__(" ".join(filter(None, [reason, _NOTHING_IMPORTED, advice])))

@@ -375,8 +375,9 @@ def screen_side(
 ) -> Problem | None:
     """Return a problem if parts of a question name opposite sides or levels, or a box contradicts a side.
 
-    The stem, the key, the explanation and the labels of the boxes are compared with each other, and the stem
-    and the key with the report. A part that names both sides, or none, contradicts nothing.
+    The stem and the key are compared with each other and with the report; the explanation and the labels of
+    the boxes with the key, or with the stem if the key names no side. A part that names both sides, or none,
+    contradicts nothing.
     """
     key = _format_key(question)
     if not question.boxes and not PLACE_BITS & (read_word_bits(key) | read_word_bits(question.stem)):
@@ -487,7 +488,7 @@ def _compare_with_report(question: Question, parts: Sequence[_Part], report: str
 
 
 def _find_box_side(box: LabelledBox, width: int) -> str:
-    """Return the patient's side on which the whole box lies in a frontal image; "" near the middle."""
+    """Return the patient's side on which the whole box lies in a frontal image; "" if it crosses or is near the middle."""
     margin = 0.03 * width
     if box.box.x_max < width / 2 - margin:
         return "right"

@@ -216,9 +216,9 @@ def work_on_evaluation(
             break
         if condition_progress.requests is None:  # no paraphrase was accepted
             continue
-        ended_before = condition_progress.requests.ended
+        condition_ended_before = condition_progress.requests.ended
         result = work_on_requests(condition_progress.requests, ended)
-        ended += result.ended - ended_before
+        ended += result.ended - condition_ended_before
         _store_replies(
             by=by, name=name, condition=condition_progress.run.condition, now=clock(), engine=engine
         )

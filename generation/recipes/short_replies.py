@@ -42,7 +42,7 @@ _COUNT_PHRASES = {
     "up to five questions": "up to two questions",
 }
 
-#: Lists that must have an entry, because a question or a bullet cannot do without.
+#: Lists that must have an entry, because a question or a bullet cannot do without one.
 _NEEDED_LISTS = {"regions", "phrases", "answers", "sentences", "bullets"}
 _INTEGER = re.compile(r'^(properties\.[\w.]+)\.type = "integer"$', re.MULTILINE)
 _FREE_TEXT = re.compile(r'^(properties\.[\w.]+)\.type = "string"\n(?!\1\.enum)', re.MULTILINE)

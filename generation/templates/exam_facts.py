@@ -324,7 +324,7 @@ def _find_side_of_box(box: LabelledBox) -> str:
 
 
 def _contradicts(side: str, sentences: list[str]) -> bool:
-    """Return whether the sentences on a finding name another side, or do not confirm that it is on both."""
+    """Return whether sentences on a finding name another side or, if ``side`` is "both", only one or none."""
     text = " ".join(sentences)
     if not text:
         return False

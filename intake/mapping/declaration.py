@@ -495,7 +495,7 @@ def _explain(plain: Any, text: str, file_name: str, error: msgspec.ValidationErr
 
 
 def _resolve_keys(plain: Any, path_text: str) -> tuple[str, ...]:  # noqa: ANN401  # any TOML value
-    """Return the keys of msgspec's path. The first key with an invalid value replaces each "[...]"."""
+    """Return the keys of msgspec's path. In a table, "[...]" is the first key with an invalid value."""
     keys: list[str] = []
     value = plain
     for key in re.findall(r"[^.\[\]]+|\[\.\.\.\]", path_text):

@@ -70,7 +70,7 @@ _IMAGE_COLUMN = re.compile(
 _IMAGE_SUFFIX = re.compile(r"\.(?:png|jpe?g|dcm|dicom|tiff?)$", re.IGNORECASE)
 _OPTION_SEPARATORS = ("|", ";", "\n", " / ", ",")
 _LETTERED_CELL = re.compile(r"^\s*(\(?)A([.):])\s.*\s\(?B\2\s", re.DOTALL)
-#: The extension that is suggested first for image names without an extension.
+#: The extension that comes first if it is among those suggested for image names without an extension.
 _USUAL_SUFFIX = ".png"
 _MAX_SUFFIX_FIXES = 5
 #: (yes, no) as other programs write them.

@@ -1,7 +1,7 @@
 """Gives exams that were imported without images the images of a later import.
 
 Boxes of their questions are converted from the grid of their file to pixels of the image. Exams with a
-question in a batch, a study or a release get no images, because people have judged that question without
+question in a batch, a study or a release get no images, because people may have judged that question without
 images.
 """
 

@@ -96,14 +96,16 @@ class BatchWriter:
         if self._image_importer is None:
             known_indices = []  # without images they change nothing
         exams = batch.exams
-        needed_exams = {batch.exam_indices[i] for i in (*new_indices, *known_indices)}
-        self._load_exams([exams[exam_index][0] for exam_index in needed_exams])
+        needed_exam_indices = {batch.exam_indices[i] for i in (*new_indices, *known_indices)}
+        self._load_exams([exams[exam_index][0] for exam_index in needed_exam_indices])
         known_indices = [i for i in known_indices if self._lacks_images(exams[batch.exam_indices[i]][0])]
         if self._image_importer:
-            needed_exams = {batch.exam_indices[i] for i in (*new_indices, *known_indices)}
-            files = (file for exam_index in sorted(needed_exams) for _, file, _ in exams[exam_index][6])
+            needed_exam_indices = {batch.exam_indices[i] for i in (*new_indices, *known_indices)}
+            files = (
+                file for exam_index in sorted(needed_exam_indices) for _, file, _ in exams[exam_index][6]
+            )
             self._image_importer.write(self._db, files)
-            keys = {exams[exam_index][0] for exam_index in needed_exams}
+            keys = {exams[exam_index][0] for exam_index in needed_exam_indices}
             self.added_images.load({self._exams[key].number or 0 for key in keys if self._lacks_images(key)})
         batch_rows = BatchRows(self, batch, hashes)
         rows = batch_rows.build_rows(new_indices)

@@ -69,7 +69,7 @@ def plan_box_corrections(
         dataset: the name of the dataset.
         content: a COCO file, or Label Studio's JSON export.
         match: how the question of a box is found.
-        labels: which boxes of an image a question gets; it always gets the boxes that state its id.
+        labels: which boxes of an image a question gets; boxes matched by question always go to it.
         replace: whether existing boxes on the annotated radiographs are replaced.
 
     Raises:

@@ -33,7 +33,7 @@ _MAX_PENDING = 8  # the maximum number of files that are in memory at once
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedImage:
-    """An image file in the workspace. ``identity`` has values of the original header, if it is not stored."""
+    """An image file in the workspace. ``identity`` has identifying values of a header that is not stored."""
 
     sha256: str
     size: int

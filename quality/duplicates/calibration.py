@@ -73,7 +73,7 @@ def estimate_wrong_merges(pairs: Sequence[CalibrationPair]) -> list[ThresholdEst
 
 
 def find_bin(similarity: float) -> int:
-    """Return the bin of a similarity, an index in :data:`BIN_EDGES`. The first edge is the minimum."""
+    """Return the index in :data:`BIN_EDGES` of the bin of a similarity, which is at least the first edge."""
     return int(np.searchsorted(BIN_EDGES, similarity, side="right")) - 1
 
 

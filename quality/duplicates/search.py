@@ -331,7 +331,7 @@ def _digest(value: object) -> bytes:
 def _pack_blocks(
     blocks: Iterable[list[ComparedQuestion]], sizes: list[int]
 ) -> Iterator[list[list[ComparedQuestion]]]:
-    """Yield parts of blocks with at least two wordings, and append the size of each part to ``sizes``."""
+    """Yield parts made of blocks of at least two wordings, and append the size of each part to ``sizes``."""
     part: list[list[ComparedQuestion]] = []
     size = 0
     for block in blocks:

@@ -164,7 +164,7 @@ class _Scope:
 
 @dataclass(slots=True, kw_only=True)
 class _Plan:
-    """The plan for one check: the questions that each family is asked, and is excluded from."""
+    """The plan for one check: the questions that each family is asked, and those that it may not judge."""
 
     check: Check
     prompt: Prompt

@@ -154,5 +154,5 @@ def recipe_files(library: TrainingLibrary, form: BoxFormat) -> dict[str, str]:
 
 
 def _find_image_limit(form: BoxFormat) -> int:
-    """Return the maximum number of pixels of an image; only the boxes of Qwen2.5-VL depend on its size."""
+    """Return the maximum pixels of an image; only Qwen2.5-VL needs boxes in pixels of the resized image."""
     return MAX_PIXELS if form is BoxFormat.QWEN25_VL else 4 * MAX_PIXELS
