@@ -25,11 +25,11 @@ from language_models.replies import Reply, read_reply
 from language_models.requests import Body, ImageReference, add_repair, build_wire_body, find_schema
 
 _LOG = logging.getLogger(__name__)
-#: Most attempts of a call that fails without a reply; a call that times out is expensive and has fewer.
+#: Most attempts of a call that fails with one of RETRIED_FAILURES; a timeout is expensive and has fewer.
 MAX_ATTEMPTS, MAX_TIMEOUTS = 6, 2
 #: Seconds before the second attempt. Each further pause is twice as long, up to the longest pause.
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
-#: The run is paused if this many calls in a row have failed without a reply, each after all its attempts.
+#: The run is paused after this many calls in a row with RETRIED_FAILURES, each after all its attempts.
 MAX_FAILURES_IN_A_ROW = 5
 #: Seconds between attempts to store finished calls, which are paid for, while the database does not answer.
 STORE_PAUSES = (1.0, 5.0, 15.0)

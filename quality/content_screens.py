@@ -488,7 +488,7 @@ def _compare_with_report(question: Question, parts: Sequence[_Part], report: str
 
 
 def _find_box_side(box: LabelledBox, width: int) -> str:
-    """Return the patient's side on which the whole box lies in a frontal image; "" if it crosses or is near the middle."""
+    """Return the patient's side on which the whole box lies; "" if it crosses or is near the middle."""
     margin = 0.03 * width
     if box.box.x_max < width / 2 - margin:
         return "right"

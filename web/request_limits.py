@@ -113,7 +113,7 @@ def _describe_limit(max_bytes: int) -> str:
     return (
         f"The request is larger than {max_bytes // MIB} MiB."
         if max_bytes >= MIB
-        else f"The request is larger than {max_bytes // 1024} KiB."
+        else f"The request is larger than {max_bytes // KIB} KiB."
     )
 
 

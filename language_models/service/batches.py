@@ -72,7 +72,7 @@ def write_batch_files(
     batch_format: BatchFormat,
     engine: Engine | None = None,
 ) -> list[tuple[Path, int]]:
-    """Write the waiting requests of a run to batch files. Only results of these files can then answer them.
+    """Write the waiting requests of a run to batch files. Their results are then awaited.
 
     Args:
         by: the acting person.

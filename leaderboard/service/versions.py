@@ -61,9 +61,9 @@ def change_release(db: Session, *, by: Person, leaderboard: str, release: str, n
     ]
     if changed:
         raise Refused(
-            f"Release {release} has {count_text(len(changed), 'private question')} that are new or "
-            f"have another stem or other options, such as {changed[0]!r}, so that stored answers cannot be "
-            "scored. Create a leaderboard for this release."
+            f"Release {release} has {count_text(len(changed), 'private question')} with a new id, stem, "
+            f"answer format or options, such as {changed[0]!r}, so that stored answers cannot be scored. "
+            "Create a leaderboard for this release."
         )
     add_version(db, leaderboard_id=board.id, version=board.version + 1, release_id=new_release.id, now=now)
     new_board = boards.load_leaderboard(db, name=leaderboard)

@@ -39,8 +39,8 @@ def notify(
         by_id: id of the person who acts; 0 for the command line.
         person_ids: ids of the people.
         kind: the event.
-        name: the name of the batch or study.
-        path: the page of the app that shows the batch or study, such as "review?batch=1".
+        name: the name of the batch, study, prompt bench or region check.
+        path: the page of the app to which the notice links, such as "review?batch=1".
         now: the time.
     """
     if not is_mail_configured():

@@ -107,8 +107,8 @@ def read_seal(file: IO[bytes]) -> str:
     line = file.read()
     if not line.startswith(_SEAL) or not line.endswith(b"\n") or len(line) != _SEAL_LENGTH:
         raise BackupDamaged(
-            "The file is not a backup, or its end is missing: a complete backup ends with a line of "
-            "checksums."
+            "The file is not a backup, or its end is missing: a complete backup ends with a line "
+            "that has the SHA-256 of its content."
         )
     return line[len(_SEAL) : -1].decode("ascii", "replace")
 
@@ -166,5 +166,5 @@ def _next_member(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
 
 def _damaged_error() -> BackupDamaged:
     return BackupDamaged(
-        "The file was truncated or changed after it was written: its content does not match its checksums."
+        "The file was truncated or changed after it was written: its content does not match its SHA-256."
     )

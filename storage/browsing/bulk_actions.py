@@ -166,7 +166,7 @@ def count_rejected(db: Session, *, dataset_id: int) -> int:
 
 
 def load_exclusion_reasons(db: Session, *, numbers: Sequence[int]) -> dict[int, str]:
-    """Return {question id: reason} for the questions to which no bulk action can be applied.
+    """Return {question id: reason} for those of these questions to which no bulk action can be applied.
 
     If several reasons apply to a question, the last one in the order of the queries is returned.
     """

@@ -35,7 +35,7 @@ class SearchResult:
 
 
 def load_search_results(db: Session, *, numbers: Sequence[int]) -> list[SearchResult]:
-    """Return these questions by ascending number. ``radiograph`` is a frontal one if the exam has any."""
+    """Return these questions by ascending number. ``radiograph`` has an image and is frontal if possible."""
     statement = select(
         QuestionRow.id,
         QuestionRow.key,

@@ -41,7 +41,7 @@ class JuryJudgeRow(TableRow, table=True):
 
 
 class JuryVoteRow(TableRow, table=True):
-    """The vote of a judge on a question. A row without a usable reply is replaced when a usable one arrives.
+    """The vote of a judge on a question. All votes but exclusions are replaced when replies are read again.
 
     ``answers`` are separated by commas, in the order of the items of the judge's prompt. ``failure`` states
     why there are no answers. The reasons are in the reply, in ``model_call``.

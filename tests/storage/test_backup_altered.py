@@ -24,7 +24,7 @@ from tests.storage.worlds import NOW
 
 #: The seal detects an altered bit, unless its part is unreadable before the seal is compared.
 REASONS = (
-    "does not match its checksums",
+    "does not match its SHA-256",
     "cannot be read",
     "cannot be unpacked",
     "its end is missing",

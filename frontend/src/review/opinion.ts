@@ -163,7 +163,7 @@ export function fillOpenFields(decision: Decision, data: ReviewData, state: Opin
   return filled;
 }
 
-/** With one-key accept, a correction or a kind of error requires a rating below the top. Returns a message if it is missing. */
+/** A message if, with one-key accept, a correction or a kind of error comes without a rating below the top while a rating is open; else null. */
 export function findUnratedFault(decision: Decision, data: ReviewData, state: OpinionState): { text: string; part: string } | null {
   if (!data.oneKeyAccept || decision === "reject" || (decision === "accept" && state.errors.size === 0)) return null;
   const topRating = Math.max(...data.choices.values);

@@ -24,7 +24,7 @@ interface Shortcut {
 const SHORTCUTS: Record<ActionId, Shortcut> = declarations;
 export const ACTIONS = Object.keys(SHORTCUTS) as ActionId[];
 
-/** The other character of the same physical key: "=" is "+" without Shift on an English keyboard. */
+/** The same key with or without Shift on another keyboard: "=" is "+" without Shift on an English one. */
 const SIBLINGS: Record<string, string> = { "=": "+", _: "-", ";": "<", ":": ">" };
 const SYMBOLS: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Delete: "Del", "-": "−" };
 
