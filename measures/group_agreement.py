@@ -118,9 +118,9 @@ def agreement_coefficient(
     n, n_included = sum(part.n for part in defined), sum(len(part.rows) for part in defined)
     value = sum(part.n * (part.value or 0.0) for part in defined) / n
     left_out = len(parts) - len(defined)
-    notes = (
-        [f"left out: {count_text(left_out, 'stratum', 'strata')} with a single category"] if left_out else []
-    )
+    left_out_text = count_text(left_out, "stratum", "strata")
+    reason = "with a single category or without a question with two answers"
+    notes = [f"left out: {left_out_text} {reason}"] if left_out else []
     if n < SMALL_SAMPLE:
         notes.append(f"fewer than {SMALL_SAMPLE} questions")
     note = "; ".join(notes)

@@ -348,17 +348,17 @@ class _ReadingSums:
 
     @classmethod
     def from_readings(cls, readings: Matrix, clusters: NDArray[np.int64] | None) -> _ReadingSums:
-        is_read = (~np.isnan(readings)).astype(np.float64)
+        counts = (~np.isnan(readings)).astype(np.float64)
         values = np.where(np.isnan(readings), 0.0, readings)
         if clusters is not None:
             cluster_index, n_clusters = renumber_clusters(clusters)
             by_cluster = np.zeros((2, n_clusters, readings.shape[1]))
-            np.add.at(by_cluster[0], cluster_index, is_read)
+            np.add.at(by_cluster[0], cluster_index, counts)
             np.add.at(by_cluster[1], cluster_index, values)
-            is_read, values = by_cluster
-        total = max(1.0, float(is_read.sum()))
+            counts, values = by_cluster
+        total = max(1.0, float(counts.sum()))
         mean = float(values.sum()) / total
-        return cls(sums=values, counts=is_read, centred=(values - mean * is_read) / total)
+        return cls(sums=values, counts=counts, centred=(values - mean * counts) / total)
 
     @property
     def total(self) -> float:

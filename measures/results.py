@@ -154,8 +154,8 @@ class GroupAgreement:
 class KappaContrast:
     """Mean kappa between readers minus mean kappa of a reader and ``model``, on the same cases.
 
-    ``n`` is the number of questions that the model and at least one of the readers answered. A difference
-    above 0 means that readers agree more with each other than with the model. ``arm`` is the arm
+    ``n`` is the number of questions that the model and at least one of ``readers`` readers answered. A
+    difference above 0 means that readers agree more with each other than with the model. ``arm`` is the arm
     of the readers, "" if they have one arm only.
     """
 

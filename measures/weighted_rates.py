@@ -4,7 +4,7 @@ Horvitz-Thompson. Each judged question counts by the inverse of its inclusion pr
 divided by their sum (Hajek). The variance is that of independent draws (Poisson sampling), summed by
 patient, or by exam if no patient is known: questions that were certain to be drawn contribute nothing.
 
-Prediction-powered. For every question of the dataset, a predicted probability of an error is known. The
+Prediction-powered. For every question of the dataset, a prediction of the error (0 to 1) is known. The
 estimate is the mean prediction plus the weighted mean of (error - prediction) among the judged questions. The
 prediction is multiplied by a tuning constant, 0 or more, that minimises the variance (PPI++), so a useless
 prediction has no influence. The prediction must not have been fitted to the verdicts.

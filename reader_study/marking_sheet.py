@@ -31,7 +31,7 @@ class MarkingSheet:
 
     ``number`` is the position of the answer, from 1. ``mark`` and ``revision`` belong to the latest mark of
     the role; revision 0 means that there is no mark. ``previous`` and ``next`` are the neighbours in the
-    order, and ``next_unmarked`` is the next answer without a mark; if none follows, the first one.
+    order, and ``next_unmarked`` is the next other answer without a mark, or else the first other one.
     ``exam_row_id`` is the id of the exam in the database, and ``radiographs`` are its radiographs.
     """
 

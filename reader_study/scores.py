@@ -46,9 +46,9 @@ class ScoreResult:
     ``correct`` is None.
 
     If answers have probabilities, there are results with ``by`` "calibration" (ECE, Brier score and, on
-    yes/no questions, AUC; without ``correct``) and "reliability" (the accuracy by stated probability). Their
-    ``n`` counts the answers with a probability to questions that are not open; ``missing`` counts the other
-    questions that are not open.
+    yes/no questions, AUC; without ``correct``) and "reliability" (the accuracy by stated probability). Open
+    questions do not count. ``n`` counts the answers with a probability (AUC: to yes/no questions;
+    reliability: in the bin), and ``missing`` the other questions (AUC: yes/no questions; reliability: 0).
     """
 
     side: str

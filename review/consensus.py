@@ -40,8 +40,8 @@ class Consensus:
     of each stated decision, by person id and true decision. ``model`` and ``confusion`` are empty if they are
     not defined; ``note`` then has the reason. ``changed`` is the number of questions whose most probable
     decision differs from the majority. ``adjudicated`` is the number of adjudicated questions;
-    ``majority_agrees`` and ``model_agrees`` are the shares of them for which the majority, or the model, has
-    the adjudicated decision.
+    ``majority_agrees`` and ``model_agrees`` are the shares of them (for the majority: without ties) for which
+    the majority, or the model, has the adjudicated decision.
     """
 
     questions: int

@@ -143,7 +143,7 @@ def _group_rows(matrix: RatingMatrix, groups: NDArray[np.int64], count: int) -> 
 def _compute_groups(
     matrix: RatingMatrix, settings: Settings, names: Sequence[str], group_index: NDArray[np.int64]
 ) -> tuple[AccuracyResult, ...]:
-    """Compute the accuracy of each rater in each group; ``group_index`` contains indices into ``names``."""
+    """Compute each rater's accuracy, ordered by group; ``group_index`` has indices into ``names``."""
     raters = matrix.non_reference_raters
     correct, groups = matrix.correct[:, raters], _group_rows(matrix, group_index, len(names))
     clusters = groups.count_clusters(correct >= 0)

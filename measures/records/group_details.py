@@ -97,8 +97,8 @@ def _compute_category_agreement(matrix: RatingMatrix) -> Iterator[CategoryAgreem
                     "" if kappa is not None else "kappa: not defined: all or no answers are in the category",
                     ""
                     if z is not None
-                    else "z: not defined: no question was answered by all raters, or all answers are in "
-                    "one category",
+                    else "z: not defined: no question was answered by all raters, or all answers to these "
+                    "questions are in one category",
                 ]
                 yield replace(
                     result,

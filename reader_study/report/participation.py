@@ -19,20 +19,20 @@ def count_participation(data: ReportData) -> tuple[Participation, ...]:
 
 
 def _count_readers(data: ReportData) -> list[Participation]:
-    scored_cases = {case.blind_case.id for case in data.cases if case.scored}
+    scored_case_ids = {case.blind_case.id for case in data.cases if case.scored}
     excludes_undetermined = data.versions[-1].protocol.cannot_determine is CannotDetermineRule.EXCLUDED
     assigned = Counter(
-        slot.reader_id for slot in data.slots if slot.case_id in scored_cases and not slot.repeat
+        slot.reader_id for slot in data.slots if slot.case_id in scored_case_ids and not slot.repeat
     )
     readings_by_reader: dict[int, list[Reading]] = {reader.id: [] for reader in data.readers}
     for reading in data.readings:
-        if reading.key.case_id in scored_cases and not reading.key.repeat:
+        if reading.key.case_id in scored_case_ids and not reading.key.repeat:
             readings_by_reader[reading.key.reader_id].append(reading)
     rows = []
     for reader in data.readers:
         readings = readings_by_reader[reader.id]
         n_arms = len({reading.key.arm for reading in readings}) or 1
-        n_assigned = assigned[reader.id] or len(scored_cases) * n_arms
+        n_assigned = assigned[reader.id] or len(scored_case_ids) * n_arms
         n_excluded = sum(
             data.is_excluded(case_id=reading.key.case_id, reader_id=reader.id) for reading in readings
         )

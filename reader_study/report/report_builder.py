@@ -176,7 +176,7 @@ def build_report(
 
 
 def _find_positive(ratings: pd.DataFrame) -> str | None:
-    """Return the positive answer of the yes/no questions; None if all their keys are the same."""
+    """Return the positive answer of the yes/no questions; None unless both yes and no are keys."""
     is_key = (ratings["kind"] == "reference") & (ratings["format"] == AnswerFormat.CLOSED.value)
     return POSITIVE if {"yes", "no"} <= set(ratings.loc[is_key, "answer"]) else None
 

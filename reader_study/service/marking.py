@@ -368,7 +368,6 @@ def _build_task(
     answers: tuple[OpenAnswer, ...],
     marks: dict[AnswerId, MarkRevision],
 ) -> MarkingTask:
-
     revisions = [marks[answer.id] for answer in answers if _find_mark(marks, answer) is not None]
     last = max(revisions, key=lambda revision: revision.marked_at, default=None)
     return MarkingTask(study=study, role=role, total=len(answers), done=len(revisions), last=last)

@@ -54,7 +54,7 @@ _DATA_ACTIONS = (
     "close study", "reopen study", SUBMIT_READING, MARK_ANSWER,
     "mark extraction",
 )  # fmt: skip
-#: The actions after which a report is computed again. Changes of readers change the order of cases.
+#: The actions after which a report is computed again, also if only the readers or their profiles change.
 _DIGEST_ACTIONS = (*_DATA_ACTIONS, "assign readers", "remove reader", "set reader profile")
 _ROOT = Path(__file__).resolve().parents[2]
 #: The files that compute a report: code, and the controlled names of the taxonomy with their headings.

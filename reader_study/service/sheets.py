@@ -131,8 +131,8 @@ def compute_own_result(db: Session, *, study: ReaderStudy, reader: Reader) -> Pr
     results = [
         scoring.is_correct(cases_by_id[reading.key.case_id], reading.answer) for reading in first_readings
     ]
-    marked_results = [is_correct for is_correct in results if is_correct is not None]
-    return wilson(sum(marked_results), len(marked_results)) if marked_results else None
+    counted_results = [is_correct for is_correct in results if is_correct is not None]
+    return wilson(sum(counted_results), len(counted_results)) if counted_results else None
 
 
 def load_reading_image(db: Session, *, person: Person, exam_row_id: int, radiograph_key: str) -> StoredImage:

@@ -48,8 +48,8 @@ def claim_next(
 ) -> NextClaim:
     """Claim the next question of a shared queue: a question that the person already holds, or a free one.
 
-    Free questions of the same exam come first. If a hidden question is due, it is assigned instead. The
-    claimed question's row is locked, so a free question is claimed only once.
+    Free questions of the same exam come first. If a hidden question is due, it is assigned instead. The row
+    of the claimed judgement is locked, so each free judgement is claimed only once.
 
     Args:
         db: a session for writing.

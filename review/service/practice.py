@@ -74,8 +74,8 @@ class PracticePlan:
 class PracticeCandidates:
     """The numbers of questions from which a practice set can be drawn.
 
-    ``used`` questions are already in a practice set, and ``unsettled`` questions have no agreed verdict; both
-    are not drawn.
+    ``used`` questions are already in a practice set, and ``unsettled`` questions have no agreed verdict;
+    neither are drawn.
     """
 
     sound: int

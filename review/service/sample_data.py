@@ -270,10 +270,10 @@ def explain_exclusion(batch: Batch, search_batches: set[int]) -> str:
 
 
 class SampleCells:
-    """The cells of a sample. All questions of a cell had the same chance in each draw that is not by risk.
+    """The cells of a sample. Without draws by risk, a cell's questions had equal chances in each draw.
 
     ``left_out`` has the other batches whose questions the draws left out. ``is_weighted`` is True if any
-    batch of the sample or of ``left_out`` was drawn by risk.
+    batch of the sample or of ``left_out`` was drawn by risk; the chances within a cell then differ.
 
     The limits of the draws' sampling frames divide the question ids into segments, so that all questions of a
     segment were in the same frames. A cell is the combination of a segment, a tier, and values of all further

@@ -272,7 +272,7 @@ def load_id_mask(db: Session, *, batch_id: int) -> IdMask:
 
 
 def find_next_open(db: Session, *, person: Person, batch_id: int, after: int) -> int | None:
-    """Return the id of the open question after ``after``, or else of the first one; None if none is open."""
+    """Return the id of the next open question after ``after``, else the first one; None if none is open."""
     require(person, Action.JUDGE)
     current = assignments.find_assignment(db, person_id=person.id, batch_id=batch_id, question_id=after)
     if current is not None:
