@@ -151,7 +151,7 @@ class SimulatedReader:
                     self._page |= {"component": component.id, "fragment": message.delta.fragment_id}
                     if data["requestNumber"] == number:
                         return data
-                if element.WhichOneof("type") == "markdown" and "review complete" in element.markdown.body:
+                if element.WhichOneof("type") == "markdown" and "review is complete" in element.markdown.body:
                     return {}
 
     async def _fetch_images(self, sheet: dict[str, Any]) -> None:

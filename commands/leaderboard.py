@@ -78,7 +78,7 @@ def add_to(subparsers: Subparsers) -> None:
         "change-release",
         help="move to another release, such as a corrected one, and score all submissions again",
         description="The private questions of the release must be among the present ones, with the same "
-        "options. Previous scores remain visible. No submission counts against a quota.",
+        "options. Previous scores remain visible. Scoring again does not count against a quota.",
     )
     change.add_argument("leaderboard", metavar="LEADERBOARD")
     change.add_argument("release", metavar="RELEASE")

@@ -207,7 +207,7 @@ def _add_practice_set(
 ) -> None:
     """Create a practice set that one reviewer has done, and from which another is exempted.
 
-    The set has fewer questions than planned if fewer are settled. It needs sound and faulty questions.
+    The set has fewer questions than planned if fewer are settled. Without sound or faulty ones, none is made.
     """
     created_at = now - timedelta(days=2)
     candidates = count_practice_candidates(db, by=by, batch="Round 1")

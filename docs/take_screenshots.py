@@ -247,7 +247,7 @@ SCREENSHOTS = (
         person="renate",
         batch="Image alignment",
         path="/review",
-        expected_text="review complete",
+        expected_text="review is complete",
     ),
 )
 

@@ -98,7 +98,7 @@ def _show_release_choice(person: Person, name: str) -> None:
             on_click=run_action,
             args=(_change_release, name, key),
             kwargs={"notice_key": f"version-{name}"},
-            help="Previous scores remain visible. No submission counts against a quota.",
+            help="Previous scores remain visible. Scoring again does not count against a quota.",
         )
     else:
         st.caption("The dataset has no other release with a private split.")
