@@ -63,7 +63,7 @@ def show_protocol_fields(
         "Model of the primary comparison",
         current.model,
         key=f"{form_key}-model",
-        placeholder="for example MedGemma, as in its prediction file",
+        placeholder="for example MedGemma",
     )
     hypothesis = right.selectbox(
         "Hypothesis",
