@@ -511,7 +511,7 @@ def test_answers_to_a_question_whose_stem_was_corrected_are_not_scored(board_wor
     with unit_of_work(board_world.engine) as db:
         _, results = evaluations.open_results(db, by=BY, name="qwen", release="v1.1", now=NOW)
     assert results.accuracies[0].n == 5
-    with unit_of_work(board_world.engine) as db, pytest.raises(Refused, match="another stem"):
+    with unit_of_work(board_world.engine) as db, pytest.raises(Refused, match="with a new id, stem"):
         leaderboards.change_release(db, by=BY, leaderboard=BOARD, release="v1.1", now=LATER)
 
 

@@ -204,7 +204,7 @@ def test_a_declared_family_is_used_for_judges_and_authors(importer, server):
     add_endpoint(importer.engine, server.url, name="house", model="house-2", family="qwen")
     with pytest.raises(InvalidValue, match="qwen and house are both of the family qwen"):
         plan(importer, endpoints=("qwen", "house"))
-    with pytest.raises(Refused, match="family of each judge wrote"):
+    with pytest.raises(Refused, match="written by a model of a judge's family"):
         plan(importer)
 
 
