@@ -76,7 +76,7 @@ def test_skipped_judgements_are_counted_separately_from_those_left(workspace, si
             now=NOW,
         )
     sign_in_as("cora")
-    assert "11 judgements left to make; 1 more were skipped." in get_text(open_page(HOME))
+    assert "11 judgements left to make; 1 skipped." in get_text(open_page(HOME))
 
 
 def test_an_admin_sees_the_number_of_accounts_by_role(workspace, sign_in_as, open_page):

@@ -68,7 +68,7 @@ def _find_review_step(workspace: WorkspaceState) -> NextStep | None:
         return NextStep(
             situation=(
                 f"{count_text(judgements_left, 'judgement')} left to make"
-                f"{f'; {skipped_count:,} more were skipped' if skipped_count else ''}."
+                f"{f'; {skipped_count:,} skipped' if skipped_count else ''}."
             ),
             instruction="View their progress and the estimated finish.",
             page="pages/progress.py",
